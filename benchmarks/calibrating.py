@@ -45,10 +45,10 @@ class OwnShelf:
     """Focus over an index of notes, as a shelf would have it; more notes come and go."""
 
     def __init__(self, notes: Iterable[Note] = ()) -> None:
-        self._index = RecallIndex(Analyzer())
-        self._names = Names(self._index.analyzer)
+        self.index = RecallIndex(Analyzer())
+        self._names = Names(self.index.analyzer)
         self._rows = count(1)
-        self.focus = Focus(self._index, self._names, _BLANK)
+        self.focus = Focus(self.index, self._names, _BLANK)
         self.put(notes)
 
     def put(self, notes: Iterable[Note]) -> list[int]:
@@ -64,19 +64,19 @@ class OwnShelf:
                 archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
                 extra=Extra(aliases=tuple(note.get("aliases", ()))),
             )  # fmt: skip
-            self._index.put(document_of(made))
+            self.index.put(document_of(made))
             self._names.put(row, names_of(made), title=made.title)
             rows.append(row)
         return rows
 
     def session_of(self, row: int) -> int:
         """Return the number of the session of the note of *row*."""
-        return self._index.session_of(row)
+        return self.index.session_of(row)
 
     def remove(self, rows: Iterable[int]) -> None:
         """Remove the notes of *rows*."""
         for row in rows:
-            self._index.remove(row)
+            self.index.remove(row)
             self._names.remove(row)
 
 

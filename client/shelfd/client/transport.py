@@ -19,7 +19,7 @@ M = TypeVar("M")
 #: Bytes that are read of a connection at once.
 _READ_BYTES: Final = 1 << 16
 #: From how many bytes on a reply is long.
-_LONG_BYTES: Final = 1 << 14
+_LONG_BYTES: Final = 1 << 11
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
 #: How often who waits for an answer is called.

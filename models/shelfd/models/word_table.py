@@ -17,9 +17,9 @@ from shelfd.models.package_files import checked, file_at, missing
 
 #: Which vectors they are: the table, its width, and the version of what is made of it here.
 WORD_TABLE: Final = "wordllama-l2-supercat/256.1"
-#: What they add to the score by words, see the port: half of what those do that know a word's context. From 0.1 to 0.2
-#: it changes little (benchmarks/questions.py, LoCoMo).
-WEIGHT: Final = 0.15
+#: What they add to the score by words, see the port: a third of what those do that know a word's context. From 0.1 to
+#: 0.2 it changes little (benchmarks/questions.py, LoCoMo).
+WEIGHT: Final = 0.1
 #: Of the files themselves: with others the vectors would not be what they are called.
 TABLE_SHA256: Final = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
 TOKENIZER_SHA256: Final = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"

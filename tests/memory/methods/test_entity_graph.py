@@ -188,6 +188,13 @@ async def test_a_walk_is_breadth_first_and_comes_to_each_once(either: Api) -> No
     assert notes == ["Sandworm exploited CVE-2024-3094.", "Turla exploited CVE-2024-3094."]
 
 
+async def test_a_walk_goes_on_from_all_names_of_what_it_came_to(either: Api) -> None:
+    await either.remember("APT28 exploited CVE-2024-1001.")
+    await either.remember("Fancy Bear exploited CVE-2024-1002.")
+    assert await reached(either, "cve", "CVE-2024-1001") == [("apt28", 1), ("cve-2024-1002", 2)]
+    assert await reached(either, "cve", "CVE-2024-1002") == [("apt28", 1), ("cve-2024-1001", 2)]
+
+
 async def test_a_walk_says_that_there_is_more(either: Api) -> None:
     for number in range(6):
         await either.remember(f"Sandworm exploited CVE-2024-{1000 + number}.")

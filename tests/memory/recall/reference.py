@@ -96,6 +96,9 @@ class Reference:
         b = self.own.score(doc.row, terms) + 1.2 * self.both.score(doc.row, terms)
         if before is not None and asks(before):
             b += 0.4 * self.own.score(before.row, terms)
+        earlier = before and self.previous[before.row]
+        if earlier is not None and any(self.own.bags[doc.row][term] for term in terms):
+            b += 0.5 * self.own.score(earlier.row, [term for term in terms if not self.both.bags[doc.row][term]])
         if after is not None:
             b += 0.15 * self.own.score(after.row, terms)
         return b

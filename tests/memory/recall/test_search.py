@@ -100,6 +100,18 @@ def test_the_answer_after_a_question_is_found() -> None:
 
 
 @pytest.mark.parametrize("two_stage_from", [0, 1000])
+def test_what_stood_two_notes_before_counts_unless_it_is_said_again(two_stage_from: int) -> None:
+    talk = {"session": "s"}
+    told = [note(turn, text, turn=turn, **talk) for turn, text in enumerate(("tea from Ceylon", "milk", "a cup"), 1)]
+    index = index_of(*told, two_stage_from=two_stage_from)
+    assert signal(index, "a cup of tea", 3, "earlier") > 0
+    assert signal(index, "a cup of tea", 2, "earlier") == 0
+    assert sorted(ids(index, "tea")) == ["n0001", "n0002"]  # it brings in no further notes
+    index.put(note(2, "milk for the tea", turn=2, **talk))
+    assert signal(index, "a cup of tea", 3, "earlier") == 0
+
+
+@pytest.mark.parametrize("two_stage_from", [0, 1000])
 def test_hiding_links_the_neighbours(two_stage_from: int) -> None:
     talk = {"session": "s"}
     first, last = note(1, "tea", turn=1, **talk), note(3, "green", turn=3, **talk)

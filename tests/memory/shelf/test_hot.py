@@ -1,12 +1,20 @@
-"""Links that are kept in memory: what recall shows is what the rows say, whatever happened in between."""
+"""Notes and links that are kept in memory: what recall shows is what the rows say, whatever happened in between."""
 
 import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import Api, memory
+from fakes import Api, FakeClock, memory
+from shelfd.memory.errors import StoreBusy
+from shelfd.memory.notes.note import Note
+from shelfd.memory.shelf import hot
+from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory.notes import InMemoryNotes
 
 _STEPS = st.lists(
     st.tuples(
@@ -106,3 +114,61 @@ def test_recalled_notes_are_shown_as_they_are_now(edits: list[tuple[str, int]]) 
                         assert now | dict.fromkeys(_OF_USE) == item["note"] | dict.fromkeys(_OF_USE)
 
     asyncio.run(run())
+
+
+class Looks:
+    """Counts the notes that are looked up one by one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        by_ids = InMemoryNotes.by_ids
+
+        def counted(notes: InMemoryNotes, ids: Sequence[str]) -> dict[str, Note]:
+            self.count += len(ids)
+            return by_ids(notes, ids)
+
+        monkeypatch.setattr(InMemoryNotes, "by_ids", counted)
+
+
+async def test_what_was_said_just_now_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with memory() as api:
+        note = await api.remember("the crane is yellow")
+        await api.call("note.edit", id=note["id"], content="the crane is green")
+        looks = Looks(monkeypatch)
+        found = await api.call("recall", query="crane")
+        assert [hit["note"]["content"] for hit in found["results"]] == ["the crane is green"]
+        assert looks.count == 0
+
+
+async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "_KEPT", 128)
+    stores = InMemoryStores(FakeClock())
+    async with memory(lambda _: stores) as api:
+        for number in range(200):
+            await api.remember(f"crane {number}")
+    async with memory(lambda _: stores) as api:
+        await api.call("recall", query="nothing")  # opens it
+        for _ in range(8):
+            api.clock.advance(timedelta(seconds=1))
+            await asyncio.sleep(0)
+        looks = Looks(monkeypatch)
+        assert (await api.call("recall", query="199"))["results"]
+        assert looks.count == 0
+        assert (await api.call("recall", query="7"))["results"]
+        assert looks.count > 0
+
+
+async def test_a_disk_that_fails_for_a_moment_only_leaves_notes_to_be_read_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with memory() as api:
+        note = await api.remember("the crane is yellow")
+        api.shelf().hot.clear()
+
+        def fails(*_: Any, **__: Any) -> None:
+            raise StoreBusy("the disk reported an error")
+
+        monkeypatch.setattr(InMemoryNotes, "scan", fails)
+        with pytest.raises(StoreBusy):
+            list(api.shelf().hot.warm_up())
+        assert (await api.note(note["id"]))["content"] == "the crane is yellow"

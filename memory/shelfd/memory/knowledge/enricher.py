@@ -35,11 +35,11 @@ _BATCH: Final = 256
 #: Mentions written in one transaction: some milliseconds.
 _MENTIONS: Final = 400
 #: How long notes are read without giving way to other tasks, and how long these then have the loop for themselves: a
-#: request takes several turns of it, and would wait in each.
+#: request takes several turns of it, and would wait in each. Longer if somebody asks meanwhile.
 _TURN_S: Final = 0.002
-_PAUSE: Final = timedelta(milliseconds=2)
+_PAUSE, _PAUSE_WHEN_ASKED = timedelta(milliseconds=2), timedelta(milliseconds=20)
 #: Nothing is done until no change and no question came for so long; while changes keep coming, one batch after each so
-#: many of these, and while only questions do, after fewer.
+#: many of these, and while only questions do, after fewer if one is all there is to do.
 _QUIET: Final = timedelta(milliseconds=400)
 _PATIENCE: Final = 25
 _PATIENCE_WHEN_ASKED: Final = 5
@@ -192,13 +192,15 @@ class Enricher(Enrichment):
     async def _until_quiet(self) -> None:
         """Wait until no change and no question came for a while, but not for ever."""
         await self._shelf.clock.sleep(_REST)
+        done = self._position()
+        is_much = self._view.log.last_seq - (0 if done.is_scanning else done.seq) > _BATCH
         for waited in range(1, _PATIENCE + 1):
             seen = self._last_seq, self._shelf.retrievals
             if seen == self._quiet_at:
                 return
             await self._shelf.clock.sleep(_QUIET)
             now = self._last_seq, self._shelf.retrievals
-            if now == seen or (now[0] == seen[0] and waited >= _PATIENCE_WHEN_ASKED):
+            if now == seen or (now[0] == seen[0] and waited >= (_PATIENCE if is_much else _PATIENCE_WHEN_ASKED)):
                 self._quiet_at = now
                 return
 
@@ -274,10 +276,11 @@ class Enricher(Enrichment):
         await self._store(waiting, batch, is_last=True)
 
     async def _give_way(self) -> None:
+        is_asked = self._shelf.retrievals != self._quiet_at[1]
         if self._awaiting:
             await asyncio.sleep(0)
         else:
-            await self._shelf.clock.sleep(_PAUSE)
+            await self._shelf.clock.sleep(_PAUSE_WHEN_ASKED if is_asked else _PAUSE)
 
     def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
         try:

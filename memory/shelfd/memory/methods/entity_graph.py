@@ -123,22 +123,18 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     nodes: list[dict[str, Any]] = []
     paths: list[list[dict[str, Any]]] = []
-    for depth, origin, by in found.reached:
-        step = _step(by)
-        paths.append([step] if origin < 0 else [*paths[origin], step])
-        nodes.append({"type": step["type"], "value": step["value"], "depth": depth, "path": paths[-1]})
+    for depth, origin, ((_, _, type_, value), is_outgoing, edge, note_id, _) in found.reached:
+        step = {
+            "relationship": edge.relation,
+            "direction": "outgoing" if is_outgoing else "incoming",
+            "type": type_,
+            "value": value,
+            "note_id": note_id,
+        }
+        path = [step] if origin < 0 else [*paths[origin], step]
+        paths.append(path)
+        nodes.append({"type": type_, "value": value, "depth": depth, "path": path})
     return {"nodes": nodes, "truncated": found.is_truncated}
-
-
-def _step(one: GraphEdge) -> dict[str, Any]:
-    (_, _, type_, value), is_outgoing, edge, note_id, _ = one
-    return {
-        "relationship": edge.relation,
-        "direction": "outgoing" if is_outgoing else "incoming",
-        "type": type_,
-        "value": value,
-        "note_id": note_id,
-    }
 
 
 @read("graph.export")

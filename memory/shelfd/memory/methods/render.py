@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from shelfd.memory.facts.capacity import status_of
 from shelfd.memory.facts.fact_memory import options_of
 from shelfd.memory.knowledge.graph.chain import causal_chain
-from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.notes.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
@@ -127,12 +127,12 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
         view["pinned"] = True
     if note.needs_review:
         view["needs_review"] = True
-    if note.extra:
-        for name, value in zip(_OPTIONAL_EXTRA, _rare(note.extra), strict=True):
+    if (extra := note.extra) is not NO_EXTRA:
+        for name, value in zip(_OPTIONAL_EXTRA, _rare(extra), strict=True):
             if value:
                 view[name] = list(value) if name in _LISTS else value
         for name in ("last_rewritten_at", "promoted_at"):
-            if value := getattr(note.extra, name):
+            if value := getattr(extra, name):
                 view[name] = from_micros(value)
 
 

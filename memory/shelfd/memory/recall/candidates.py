@@ -15,6 +15,7 @@ from shelfd.memory.recall.ranking import Rules, largest, with_rules
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
+_EARLIER: Final = np.float32(0.2)  #: share of the score of the note before that
 MEMBERS: Final = 4_096  #: worth exact scoring, however many promise as much or are in one session: about 3 ms
 _POOL: Final = 4  #: times as many documents as are chosen are looked at with their neighbours
 _STEP: Final = 1_024  #: documents that filters are asked about at once
@@ -138,8 +139,13 @@ def members_of_best_sessions(
         return members
     promised = _promises(columns, own, members)
     best = largest(MEMBERS, np.arange(len(members)), promised.__getitem__, columns.row[members].__getitem__)
-    needed = np.concatenate([members[best], chosen, columns.previous[chosen], columns.following[chosen]])
-    return distinct(needed)
+    return distinct(np.concatenate([members[best], chosen, *context(columns, chosen)]))
+
+
+def context(columns: Columns, ordinals: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the two documents before and the one after *ordinals*, in whose scores they count; -1 for none."""
+    before = columns.previous[ordinals]
+    return before, columns.previous[before[before >= 0]], columns.following[ordinals]
 
 
 def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray, groups: BoolArray | None = None) -> IntArray:
@@ -178,5 +184,8 @@ def _promises(columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
     asks = ((columns.flags[before] & QUESTION) != 0) & ((columns.flags[ordinals] & HIDDEN) == 0)
     promises = own[ordinals]
     promises += (_PREVIOUS + _ASKED * asks) * own[before]
+    earlier = columns.previous[before]
+    earlier[before < 0] = -1
+    promises += _EARLIER * own[earlier]
     promises += np.float32(NEXT) * own[columns.following[ordinals]]
     return promises

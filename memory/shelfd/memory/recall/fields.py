@@ -10,13 +10,16 @@ from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from shelfd.memory.recall.columns import HIDDEN, QUESTION, Codes, Columns, FloatArray, IntArray
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, BoolArray, Codes, Columns, FloatArray, IntArray
 from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import PostingLists
 
 K1: Final = 0.9
 B: Final = 0.3
 PREVIOUS: Final = 1.2  #: weight of the previous-note field
+#: Weight of terms of the note before the previous one that neither of the two after it has. They count for a note
+#: that has another term of the query itself, so that they bring in no further notes.
+EARLIER: Final = 0.5
 QUESTION_BEFORE: Final = 0.4  #: weight of a previous note that asks
 NEXT: Final = 0.15  #: weight of the next note
 
@@ -66,8 +69,11 @@ class BaseScores(NamedTuple):
 def base_scores(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, *, explain: bool) -> BaseScores:
     """Return b for every document of *view* from the *postings* of its documents; terms in the query's order."""
     added: dict[str, list[Added]] = {}
+    has_any = np.zeros(view.size + 1, np.bool_)
+    has_any[view.places(postings[0])] = True
+    has_any[0] = False
     for first, block in _blocks(terms, postings):
-        for name, places, weights in _contributions(view, terms, block, first):
+        for name, places, weights in _contributions(view, terms, block, first, has_any):
             added.setdefault(name, []).append((places, weights))
     if len(view.orphans):
         # A previous document has only one next one: what it adds to the hidden ones after it is read from here.
@@ -99,7 +105,7 @@ def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, Po
 
 
 def _contributions(
-    view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int
+    view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int, has_any: BoolArray
 ) -> Iterator[tuple[str, IntArray | Numbers, FloatArray]]:
     """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
     columns = view.columns
@@ -111,25 +117,39 @@ def _contributions(
     table = np.zeros(min(_BLOCK, len(terms.numbers)) * stride, np.uint8)
     row = (slots - first if first else slots) * stride
     table[row + here] = frequencies
+    if view.place is not None:
+        table[::stride] = 0
     # A next document without the term itself still has it in its previous-note field.
     (heirs,) = (table[row + after] < (after > 0)).nonzero()
-    places, spans = [here, after[heirs]], [columns.span[ordinals], columns.span[following[heirs]]]
+    inheriting = following[heirs]
+    places, spans = [here, after[heirs]], [columns.span[ordinals], columns.span[inheriting]]
     counts, numbers = [frequencies + table[row + before], frequencies[heirs]], [slots, slots[heirs]]
     if len(view.orphans):
         grid = table.reshape(-1, stride)
-        hidden = view.places(view.orphans)
-        inherited = grid[:, view.places(columns.previous[view.orphans])] * (grid[:, hidden] == 0)
+        hidden, previous_ones = view.places(view.orphans), columns.previous[view.orphans]
+        lacking = grid[:, hidden] == 0
+        inherited = grid[:, view.places(previous_ones)] * lacking
         term, which = np.nonzero(inherited)
         places.append(hidden[which])
         spans.append(columns.span[view.orphans[which]])
         counts.append(inherited[term, which].astype(np.float64))
         numbers.append(term + first)
+        earlier = columns.previous[previous_ones]
+        alone = grid[:, view.places(earlier)] * (has_any[hidden] & lacking & (inherited == 0))
+        term, which = np.nonzero(alone)
+        weights = saturation(alone[term, which], columns.length[earlier[which]], terms.own_average)
+        yield "earlier", hidden[which], EARLIER * terms.own_idf[term + first] * weights
     own = saturation(frequencies, columns.length[ordinals], terms.own_average)
     own *= terms.own_idf[slots]
     previous = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
     previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
     flags = columns.flags[ordinals]
+    # And the one after that, if neither of them has it.
+    later = view.places(columns.following.take(inheriting))
+    (chosen,) = has_any.take(later).nonzero()
+    later, source = later[chosen], heirs[chosen]
     yield "own", here, own
+    yield "earlier", later, EARLIER * own[source] * (table[row[source] + later] == 0)
     yield "previous", cast("IntArray", np.concatenate(places)), previous
     yield "question_before", after, _TO_NEXT.take(flags) * own  # by bytes, that takes half of what an index does
     yield "next", before, _TO_PREVIOUS.take(flags) * own

@@ -15,6 +15,7 @@ from shelfd.memory.recall.fields import NEXT, PREVIOUS
 _BLOCK: Final = 8_192
 _CAPACITY: Final = 1_024
 _LEAST_LENGTH: Final = 1e-6
+_LEAST_WEIGHT: Final = 0.01  #: of a vector of a query, before they are made to add up
 
 Likenesses = npt.NDArray[np.float32]
 
@@ -57,9 +58,11 @@ class VectorsHeld(NamedTuple):
 def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntArray) -> tuple[IntArray, Likenesses]:
     """Return how like a query notes are: the rows, ascending, and of each its MaxSim with what is beside it.
 
-    MaxSim is the mean, over the query's vectors, of the best cosine with any of the note's. As with words, what stands
-    in the note before counts, and a little what stands in the one after; the weights are the same. The note before that
-    counts, too: an answer often follows two turns after what it is about (measured).
+    MaxSim is the weighted mean, over the query's vectors, of the best cosine with any of the note's. A vector weighs as
+    much as its best note is above all notes on average: what is like most of them says as little as a word that most of
+    them have. As with words, what stands in the note before counts, and a little what stands in the one after; the
+    weights are the same. The note before that counts, too: an answer often follows two turns after what it is about.
+    Both are measured.
 
     Args:
         picture: Of the notes.
@@ -68,14 +71,22 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
         after: Rows of the notes after them.
     """
     best = picture.best(query)
-    own = best.mean(axis=1)
+    weights = _weights(best[picture.rows >= 0])
+    own = best @ weights
     order = np.argsort(picture.rows, kind="stable")
     previous, following = (_places(picture.rows, order, rows) for rows in (before, after))
     best = np.maximum(best, best[previous])
-    context = np.maximum(best, best[previous]).mean(axis=1)  # with the two before it
+    context = np.maximum(best, best[previous]) @ weights  # with the two before it
     values = (own + PREVIOUS * context + NEXT * own[following]) / (1 + PREVIOUS + NEXT)
     order = order[picture.rows[order] >= 0]
     return picture.rows[order], values[order]
+
+
+def _weights(best: Likenesses) -> Likenesses:
+    """Return how much each of a query's vectors weighs, all together 1, by its *best* cosines."""
+    weights = (best.max(axis=0) - best.mean(axis=0)).clip(_LEAST_WEIGHT)
+    found: Likenesses = weights / weights.sum()
+    return found
 
 
 def _places(rows: IntArray, order: IntArray, wanted: IntArray) -> IntArray:

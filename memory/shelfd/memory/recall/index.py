@@ -22,7 +22,7 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.inverted import distinct
+from shelfd.memory.recall.inverted import STEP, distinct
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
@@ -39,8 +39,8 @@ _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many i
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
 _FEW: Final = 4  #: documents
-#: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
-_CACHED_SETS: Final = 1_024
+#: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
+_CACHED_SETS: Final = 2_048
 
 
 class RecallIndex:
@@ -269,7 +269,7 @@ class RecallIndex:
         return made(Words, (asked & own, previous, columns.answer_types.item(ordinal), asks))
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
-        found = frozenset(self._contents.postings.terms_of(ordinal)[:_LOOKED_AT])
+        found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:
             del self._term_sets[next(iter(self._term_sets))]
         self._term_sets[ordinal] = found
@@ -385,11 +385,13 @@ class RecallIndex:
         if self._renumbering is None:
             return 0
         done = self._renumbering.step()
-        if not done:
+        if not done and self._renumbering.is_finished:
+            self._renumbering = None
+        elif not done:
             self._renumbering.finish()
-            self._renumbering, done = None, 1
             self._living.fill(self._contents.columns)
             self._term_sets.clear()
+            done = STEP
         return done
 
     def _stop_renumbering(self) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shelfd.memory.recall.columns import ALIVE, QUESTION, TEMPORAL, BoolArray, Codes, FloatArray, IntArray
 from shelfd.memory.recall.engine import Singles
-from shelfd.memory.recall.fields import K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
+from shelfd.memory.recall.fields import EARLIER, K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
 from shelfd.memory.recall.inverted import Bytes, Numbers
 from shelfd.memory.recall.ranking import AUTHOR, IS_QUESTION, KIND, MANY_WORDS, SESSION, TELLING, WHEN
 
@@ -79,27 +79,31 @@ def base_totals(
             if here > 0:
                 table[slot, here] = frequencies[at]
         begin = ends[slot]
-    before, after = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    before, after = np.zeros(stride, np.int64), np.zeros(count, np.int64)
     for at in range(count):
         document = members[at]
-        before[at] = previous[document] + 1 if whole else place[previous[document]]
+        before[at + 1] = previous[document] + 1 if whole else place[previous[document]]
         after[at] = following[document] + 1 if whole else place[following[document]]
-    own, totals = np.zeros(stride), np.zeros(count)
+    own, totals, alone = np.zeros(stride), np.zeros(count), np.zeros(count)
     for slot in range(len(own_idf)):
         row = table[slot]
         for at in range(count):
             frequency = row[at + 1]
-            both = frequency + row[before[at]]
+            earlier = before[before[at + 1]]
+            both = frequency + row[before[at + 1]]
             if both > 0:
                 norm = spans[members[at]] * previous_slope + _ROOM
                 totals[at] += both / (norm + both) * _MORE * (PREVIOUS * previous_idf[slot])
+            elif row[earlier] > 0:
+                norm = lengths[members[earlier - 1]] * own_slope + _ROOM
+                alone[at] += row[earlier] / (norm + row[earlier]) * _MORE * (EARLIER * own_idf[slot])
             if frequency > 0:
                 norm = lengths[members[at]] * own_slope + _ROOM
                 own[at + 1] += frequency / (norm + frequency) * _MORE * own_idf[slot]
     for at in range(count):
-        totals[at] += own[at + 1] + NEXT * own[after[at]]
-        if before[at] > 0 and flags[previous[members[at]]] & QUESTION:
-            totals[at] += QUESTION_BEFORE * own[before[at]]
+        totals[at] += own[at + 1] + NEXT * own[after[at]] + alone[at] * (own[at + 1] > 0)
+        if before[at + 1] > 0 and flags[previous[members[at]]] & QUESTION:
+            totals[at] += QUESTION_BEFORE * own[before[at + 1]]
     return totals
 
 

@@ -164,14 +164,13 @@ class Postings:
         other._use(self._segments)
         return other
 
-    def terms_of(self, ordinal: int) -> Sequence[int]:
-        """Return the distinct terms of *ordinal*, which is alive."""
+    def terms_of(self, ordinal: int, most: int | None = None) -> Sequence[int]:
+        """Return the distinct terms of *ordinal*, which is alive; at *most* so many, the first ones."""
         delta = self._delta_of(ordinal)
         if delta is not None:
-            return delta.terms_of(ordinal)
+            return delta.terms_of(ordinal)[:most]
         segment = self._segments[bisect_right(self._ends, ordinal)]
-        found: list[int] = segment.terms.of(ordinal - segment.first).tolist()
-        return found
+        return segment.terms.listed(ordinal - segment.first, most)
 
     def gather(self, ordinals: IntArray) -> tuple[IntArray, IntArray]:
         """Return how many terms each of *ordinals*, which are alive, has, and the terms, one after the other."""
@@ -200,10 +199,17 @@ class Postings:
         segment = self._segments[bisect_right(self._ends, ordinal)]
         return segment.ids.of(ordinal - segment.first).tobytes().decode("utf-8", "surrogatepass")
 
-    def runs(self, terms: Sequence[int]) -> list[list[Run]]:
-        """Return the postings of each of *terms* as they are stored: runs of ascending ordinals, one after another."""
+    def runs(self, terms: Sequence[int], within: Stretch | None = None) -> list[list[Run]]:
+        """Return the postings of each of *terms* as they are stored: runs of ascending ordinals, one after another.
+
+        Args:
+            terms: Numbers of terms.
+            within: Only what is in this stretch is returned, and other segments are not even looked at.
+        """
         found: list[list[Run]] = [[] for _ in terms]
         for segment in self._segments:
+            if within is not None and (segment.last <= within.first or within.end <= segment.first):
+                continue
             documents, frequencies = segment.postings.documents, segment.postings.frequencies
             for runs, (begin, end) in zip(found, segment.postings.spans(terms), strict=True):
                 if begin < end:
@@ -220,7 +226,7 @@ class Postings:
                         last = first + end - begin
                         runs.append((documents[first:last], frequencies[first:last]))
                         first = last
-        return found
+        return found if within is None else _cut(found, within)
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
@@ -330,13 +336,18 @@ def side_by_side(runs: Sequence[Sequence[Run]]) -> tuple[Numbers, Bytes, IntArra
     return np.concatenate([run[0] for run in every]), np.concatenate([run[1] for run in every]), ends
 
 
-def between(run: Run, some: Stretch) -> Run:
-    """Return the part of a run that is in a stretch of ordinals."""
-    documents, frequencies = run
-    if not len(documents) or (documents[0] >= some.first and documents[-1] < some.end):
-        return run
-    begin, end = documents.searchsorted((some.first, some.end)).tolist()
-    return documents[begin:end], frequencies[begin:end]
+def _cut(runs: Sequence[Sequence[Run]], within: Stretch) -> list[list[Run]]:
+    """Return the parts of runs that are in a stretch of ordinals."""
+    # In numbers of another type the ordinals would be copied to look them up.
+    edges = np.array((within.first, within.end), np.int32)
+    found: list[list[Run]] = []
+    for some in runs:
+        found.append([])
+        for documents, frequencies in some:
+            begin, end = documents.searchsorted(edges).tolist()
+            if begin < end:
+                found[-1].append((documents[begin:end], frequencies[begin:end]))
+    return found
 
 
 def _result(work: Generator[int, None, IndexSegment]) -> IndexSegment:

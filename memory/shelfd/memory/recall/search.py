@@ -13,6 +13,7 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
     FirstStage,
+    context,
     distinct,
     members_of_best_sessions,
     neighbourhood,
@@ -25,7 +26,7 @@ from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
 from shelfd.memory.recall.inverted import Numbers
-from shelfd.memory.recall.postings import Run, between, joined, side_by_side
+from shelfd.memory.recall.postings import Run, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
@@ -196,10 +197,8 @@ class Search:
             if columns.size < len(postings[0]) * _SPARSE < self._two_stage_from * _SPARSE:
                 view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
                 return None, None, base_scores(view, terms, postings, explain=explain)
-        runs = contents.postings.runs(terms.numbers)
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
-        if nugget is not None:
-            runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
+        runs = contents.postings.runs(terms.numbers, nugget)
         count = sum([len(run[0]) for some in runs for run in some])
         if count < self._two_stage_from:
             orphans = orphans_of(columns, filters)
@@ -211,7 +210,7 @@ class Search:
                 count = len(found)
             if count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
-                return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
+                return None, None, _base_scores(view, None, terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
         else:
             members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
@@ -252,8 +251,7 @@ class Search:
             stage.clear()
         if not common:  # documents outside have no terms
             return members, members, orphans
-        around = [members, columns.previous[members], columns.following[members]]
-        return members, distinct(np.concatenate(around)), orphans
+        return members, distinct(np.concatenate([members, *context(columns, members)])), orphans
 
     def _limit(self, terms: int, k: int) -> int:
         """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
@@ -286,7 +284,7 @@ class Search:
         else:
             if engine.loops is not None:
                 return run  # they look for themselves
-            (at,) = self._marks[documents].nonzero()
+            (at,) = self._marks.take(documents).nonzero()
         return documents[at], counts[at]
 
     def _make_room(self) -> None:
@@ -298,12 +296,13 @@ class Search:
 
 
 def _base_scores(
-    view: ScoredDocuments, ordinals: IntArray, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
+    view: ScoredDocuments, ordinals: IntArray | None, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
 ) -> BaseScores:
-    """Return the base scores of the documents in view, *ordinals*; *runs* may have postings of others, too."""
+    """Return the base scores of the documents in view, *ordinals* or all; *runs* may have postings of others, too."""
     loops = engine.loops
     if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
         idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+        ordinals = np.arange(view.size) if ordinals is None else ordinals
         return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
     return base_scores(view, terms, joined(runs), explain=explain)
 

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import traced
+from shelfd.memory.errors import ShelfError, traced
 from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
@@ -35,6 +37,7 @@ from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
 log = structlog.get_logger("shelfd.memory")
 
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
+_WARMING = timedelta(milliseconds=5)  #: between two steps of filling a cache, so that they take a tenth of the time
 T = TypeVar("T")
 P = TypeVar("P", bound=Projection)
 PartP = TypeVar("PartP", bound=PartProjection)
@@ -121,6 +124,9 @@ class Shelf:
         await self.image.load()
         await self.tracks.fill()
         self.image.advanced(self.seq)
+        with suppress(ShelfError):  # what cannot be read now is read when it is asked for
+            for _ in self.hot.warm_up():
+                await self.clock.sleep(_WARMING)
 
     def enter(self) -> None:
         """Note that a call uses the shelf; it is not closed meanwhile."""

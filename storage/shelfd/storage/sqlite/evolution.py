@@ -22,6 +22,10 @@ _OLDER: Final = (
 )
 _IN_SLOT: Final = "SELECT note FROM (SELECT note FROM slot WHERE slot = ? ORDER BY note DESC LIMIT ?)"
 _SLOTS_AT_ONCE: Final = 8
+#: By how many slots are looked into.
+_IN_SLOTS: Final = [" UNION ALL ".join([_IN_SLOT] * count) for count in range(_SLOTS_AT_ONCE + 1)]
+_ADD_SLOT: Final = "INSERT INTO slot VALUES (?, ?)"
+_ADD_SLOTS: Final = [_ADD_SLOT + ", (?, ?)" * (count - 1) for count in range(_SLOTS_AT_ONCE + 1)]
 CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
 _CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
 _ADD_CONFLICT: Final = f"INSERT INTO conflict ({CONFLICT_COLUMNS}) VALUES ({placeholders(CONFLICT_COLUMNS)})"  # noqa: S608
@@ -40,12 +44,11 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         return None if columns is None else columns[0]
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
-        found = set[int]()
+        found, limit = set[int](), max(limit, 0)
         for begin in range(0, len(slots), _SLOTS_AT_ONCE):
             some = slots[begin : begin + _SLOTS_AT_ONCE]
-            sql = " UNION ALL ".join([_IN_SLOT] * len(some))
-            params = tuple(value for slot in some for value in (slot, max(limit, 0)))
-            found.update(columns[0] for columns in self._database.all(sql, params))
+            params = [value for slot in some for value in (slot, limit)]
+            found.update([columns[0] for columns in self._database.all(_IN_SLOTS[len(some)], tuple(params))])
         return found
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
@@ -58,7 +61,9 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         if not database.run("INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?)", columns):
             _forget_slots(database, row)
             database.run("REPLACE INTO statement VALUES (?, ?, ?, ?)", columns)
-        database.run_many("INSERT INTO slot VALUES (?, ?)", [(slot, row) for slot in slots])
+        for begin in range(0, len(slots), _SLOTS_AT_ONCE):
+            some = slots[begin : begin + _SLOTS_AT_ONCE]
+            database.run(_ADD_SLOTS[len(some)], tuple([value for slot in some for value in (slot, row)]))
 
 
 class SqliteStatementsWriter(SqliteStatements):

@@ -22,7 +22,9 @@ def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence
     Args:
         entities: Whose aliases hold, beside those that everybody knows.
     """
-    keys = {key for statement in statements for words in (statement.subject, statement.core) for key in _keys(words)}
+    keys = set[str]()
+    for statement in statements:
+        keys.update(_keys(statement.subject), _keys(statement.core))
     if not keys:
         return statements
     known = _known(keys, entities)
@@ -33,10 +35,13 @@ def _keys(words: Collection[str]) -> Iterable[str]:
     """Return what a name of these words may be known by; a subject's words have no order."""
     if not words or len(words) > (_UNORDERED if isinstance(words, frozenset) else _LONGEST):
         return ()
-    parts = [word.replace("-", "") for word in words if word[0] not in "@#~"]
-    if len(parts) < len(words):
-        return ()  # somebody who speaks, an amount or a time
-    return parts if len(parts) == 1 else map("".join, permutations(parts) if isinstance(words, frozenset) else [parts])
+    for word in words:
+        if word[0] in "@#~":
+            return ()  # somebody who speaks, an amount or a time
+    if len(words) == 1:
+        return [word.replace("-", "") for word in words]
+    parts = [word.replace("-", "") for word in words]
+    return map("".join, permutations(parts)) if isinstance(words, frozenset) else ("".join(parts),)
 
 
 @lru_cache(maxsize=1)

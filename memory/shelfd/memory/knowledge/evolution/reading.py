@@ -1,7 +1,7 @@
 """From text to statements, by rules: subject, verb and value of each clause, and the words that mark it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -71,7 +71,9 @@ def read(text: str) -> tuple[Statement, ...]:
         return tuple(read_spaceless(sentence.strip(), language) for sentence in sentences[: SENTENCES + 1])
     words = lexicon(language)
     found: list[Statement] = []
-    sentences = [text] if _MAY_END.search(text) is None else END.split(text)
+    inside = text[:-1]
+    may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
+    sentences = END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
     for sentence in sentences[: SENTENCES + 1]:
         found += statements_of(sentence, words)
     return tuple(found)
@@ -87,14 +89,14 @@ def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
         all_words = tokenise(reworded, words)
     corrects = False
     subject: list[str] = []
+    lists = words.lists
     for clause, amounts in _clauses(all_words, words):
-        head = clause[0] if clause else ""
-        if len(clause) <= 6 and not words["correction_heads"].isdisjoint(clause) and _is_remark(clause, words):
+        if len(clause) <= 6 and not lists["correction_heads"].isdisjoint(clause) and _is_remark(clause, words):
             corrects = True
             continue
-        if found and head in words["negation"]:
-            denied = frozenset(_before_as(clause[1:])) - words["determiners"] - words["unsaid"]
-            denied = denied - words["prepositions"] or denied
+        if found and clause[0] in lists["negation"]:
+            denied = frozenset(_before_as(clause[1:])) - lists["determiners"] - lists["unsaid"]
+            denied = denied - lists["prepositions"] or denied
             found[-1] = found[-1]._replace(denied=found[-1].denied | denied, corrects=True)
             continue
         statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
@@ -118,13 +120,16 @@ def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
     return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
 
 
-def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple[list[str], list[float]]]:
+def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterable[tuple[list[str], list[float]]]:
     """Cut a sentence at colons, and at commas and conjunctions that a new clause follows."""
     words = sentence.words
     if _CUTS.isdisjoint(words):
-        if words:
-            yield words, list(sentence.amounts.values())
-        return
+        return ((words, list(sentence.amounts.values())),) if words else ()
+    return _cut(sentence, lexicon_)
+
+
+def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple[list[str], list[float]]]:
+    words = sentence.words
     starts = [0]
     for at, word in enumerate(words):
         if (

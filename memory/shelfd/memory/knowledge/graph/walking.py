@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -107,17 +107,40 @@ class GraphReader:
                 return self._known(entity)
         return None
 
-    async def edges(self, node: EntityNode, *, before: int | None = None) -> AsyncIterator[list[GraphEdge]]:
-        """Yield what notes say of a node, all of a note together, from the newest note below row *before* on."""
-        names = self._names.same(node.type, node.key)
-        entities = [entity for name in names if (entity := self._view.entities.get(*name)) is not None]
+    async def edges(
+        self,
+        node: EntityNode,
+        *,
+        before: int | None = None,
+        via: Neighbour | None = None,
+        but: Collection[int] = (),
+    ) -> AsyncIterator[list[GraphEdge]]:
+        """Yield what notes say of a node, all of a note together, from the newest note below row *before* on.
+
+        Args:
+            node: The node.
+            before: A row of notes; None for all.
+            via: An edge that came to it.
+            but: Entities, by number: edges to them are left out.
+        """
+        entities = self._entities(node, via)
         here = frozenset(entity.number for entity in entities)
         while entities and not self.is_spent:
             streams, before = await self._batch(entities, before)
             self.below = before
-            yield self._seen_from(here, streams)
+            yield self._seen_from(here, streams, but)
             if before is None:
                 return
+
+    def _entities(self, node: EntityNode, via: Neighbour | None) -> list[StoredEntity]:
+        """All names of a node that some note mentions; what an edge came to need not be looked up."""
+        found = []
+        for type_, key in self._names.same(node.type, node.key):
+            if via is not None and via.key == key and via.type == type_:
+                found.append(StoredEntity(*via[:4]))
+            elif (entity := self._view.entities.get(type_, key)) is not None:
+                found.append(entity)
+        return found
 
     async def page(self, *, before: int | None, limit: int) -> tuple[list[tuple[EntityNode, GraphEdge]], int | None]:
         """Return at most some *limit* edges of all nodes, whole notes only, from the newest below row *before* on.
@@ -173,7 +196,7 @@ class GraphReader:
             return [stream.only(floor) for stream in streams], floor  # one note filled it
         return [stream.above(floor) for stream in streams], floor + 1
 
-    def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream]) -> list[GraphEdge]:
+    def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream], but: Collection[int]) -> list[GraphEdge]:
         node_of, known = self._names.node, self._by_name
         found: list[GraphEdge] = []
         add = found.append
@@ -181,7 +204,7 @@ class GraphReader:
             last: Neighbour | None = None
             for edge in edges:
                 number, type_, key, value, _, _, _, engine, _, note_id = edge
-                if note_id is None or number in here:
+                if note_id is None or number in but or number in here:
                     continue  # the note is not wanted, or two names of one
                 # What a model read comes after what rules read, and may be the same.
                 if engine != "rules" and last is not None and _says_the_same(edge, last):
@@ -250,16 +273,24 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     found = Walk()
     known = {start}
     passed = set[tuple[int, int, str, int]]()
-    waiting = deque([(start, -1, 0)])
+    come_to = set[int]()  # entities: if no edges are asked for, what else leads to them says nothing new
+    waiting: deque[tuple[EntityNode, int, int, Neighbour | None]] = deque([(start, -1, 0, None)])
     reached, count = found.reached, 0
     while waiting and (at := waiting.popleft())[2] < max_depth:
-        node, origin, depth = at
+        node, origin, depth, via = at
         depth += 1
-        async for edges in reader.edges(node):
+        async for edges in reader.edges(node, via=via, but=come_to):
             for one in edges:
                 is_new = (there := one[0]) not in known
-                is_unseen = most_edges > 0 and one.place not in passed
-                if (is_new and count == most_nodes) or (is_unseen and len(passed) == most_edges):
+                if most_edges:
+                    is_unseen = one.place not in passed
+                    if is_unseen and len(passed) == most_edges:
+                        found.is_truncated = True
+                        return found
+                else:
+                    is_unseen = False
+                    come_to.add(one[2][0])
+                if is_new and count == most_nodes:
                     found.is_truncated = True
                     return found
                 if is_unseen:
@@ -269,7 +300,7 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
                     continue
                 known.add(there)
                 if depth < max_depth:
-                    waiting.append((there, count, depth))
+                    waiting.append((there, count, depth, one[2]))
                 reached.append(_new(Visited, (depth, origin, one)))
                 count += 1
         await reader.rest()

@@ -37,24 +37,41 @@ _SAID: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+#: What happened, and what is to happen.
+_TOLD: Final = re.compile(
+    r"\b(?:was|were|had|did|went|came|got|gave|took|made|met|saw|said|told|found|bought|sold|sent|left|lost|won|broke|began"
+    r"|became|wrote|drove|flew|fell|built|paid|kept|held|ran|spent|taught|stole|grew|chose|hired|quit|died"
+    r"|(?!need|feed|seed|speed|weed|breed|exceed|proceed|succeed|indeed|hundred|planned|scheduled|expected|booked)[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+_TO_COME: Final = re.compile(
+    r"\b(?:will|won't|shall|going\sto|due|upcoming|plan(?:s|ned)?|scheduled|expect(?:s|ed)?|booked|invited|supposed"
+    r"|(?:by|until|till|to)\s(?:" + _MONTH + r")|begins?|starts?|opens?|ends?|expires?)\b|'ll\b",
+    re.IGNORECASE,
+)
+
 
 def days_said(sentence: str, spoken: date) -> Iterator[str]:
     """Yield the times in *sentence*, as ``2026-03-04``, ``2026-03`` or ``2026``, in its order.
 
     Args:
         sentence: English words and numbers are known.
-        spoken: The day on which it was said. A day or month without a year is the one nearest to it.
+        spoken: The day on which it was said. A day or month without a year is the one nearest to it; where the
+            sentence tells what happened, the last one, and where it tells what will, the next.
     """
+    tense: int | None = None
     for match in _SAID.finditer(sentence):
         parts = {name.rpartition("_")[2]: value for name, value in match.groupdict().items() if value is not None}
+        if tense is None:
+            tense = bool(_TO_COME.search(sentence)) - bool(_TOLD.search(sentence))
         try:
-            found = _resolved(parts, spoken, is_relative="unit" in parts)
+            found = _resolved(parts, spoken, is_relative="unit" in parts, tense=tense)
         except (ValueError, OverflowError):  # 31 June; before the year 1
             continue
         yield found
 
 
-def _resolved(parts: dict[str, str], spoken: date, *, is_relative: bool) -> str:
+def _resolved(parts: dict[str, str], spoken: date, *, is_relative: bool, tense: int) -> str:
     if is_relative:
         return _relative(parts, spoken)
     if iso := parts.get("iso"):
@@ -68,21 +85,23 @@ def _resolved(parts: dict[str, str], spoken: date, *, is_relative: bool) -> str:
         return year
     number = _MONTH_NUMBERS[parts["month"][:3].lower()]
     if "day" not in parts:
-        nearest = _nearest(spoken, number, 15) if not year else date(int(year), number, 1)
-        return nearest.isoformat()[:7]
+        # The present month may be told of, and to come.
+        nearest = _nearest(spoken, number, {-1: 1, 0: 15, 1: 28}[tense], tense)
+        return (date(int(year), number, 1) if year else nearest).isoformat()[:7]
     day = int(parts["day"])
-    return (date(int(year), number, day) if year else _nearest(spoken, number, day)).isoformat()
+    return (date(int(year), number, day) if year else _nearest(spoken, number, day, tense)).isoformat()
 
 
-def _nearest(spoken: date, month: int, day: int) -> date:
-    """The day of this month and number that is nearest to *spoken*."""
+def _nearest(spoken: date, month: int, day: int, tense: int) -> date:
+    """The day of this month and number that is nearest to *spoken*: before it if *tense* is -1, after if 1."""
     found: list[date] = []
     for year in (spoken.year - 1, spoken.year, spoken.year + 1):
         try:
             found.append(date(year, month, day))
         except ValueError:  # 29 February, or beyond the calendar
             continue
-    return min(found, key=lambda one: abs(one - spoken))
+    likely = [one for one in found if tense * (one - spoken).days >= 0]
+    return min(likely or found, key=lambda one: abs(one - spoken))
 
 
 def _relative(parts: dict[str, str], spoken: date) -> str:
