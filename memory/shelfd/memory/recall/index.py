@@ -11,13 +11,7 @@ from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
-from shelfd.memory.recall.columns import (
-    HIDDEN,
-    QUESTION,
-    Columns,
-    IntArray,
-    Living,
-)
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, Columns, IntArray, Living
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
@@ -253,6 +247,10 @@ class RecallIndex:
         idf, own = self._contents.statistics.idf, self._contents.statistics.own
         rare = min(idf(1), _RARE)
         return [1.0 if number is None or own[number] <= 1 else min(1.0, idf(own[number]) / rare) for number in numbers]
+
+    def id_of(self, row: int) -> str:
+        """Return the id of the document of *row*, which is known."""
+        return self._contents.postings.id_of(self._living.get(row))
 
     def session_of(self, row: int) -> int:
         """Return the number of the session of the document of *row*, which is its own if it is in none."""
