@@ -241,6 +241,17 @@ class Living:
         self._count += (ordinal >= 0) - (self._ordinals[row] >= 0)
         self._ordinals[row] = ordinal
 
+    def extend(self, rows: Sequence[int], first: int) -> bool:
+        """Give *rows* the ordinals from *first* on if each stands once and is beyond all others; return whether so."""
+        size, count = len(self._ordinals), len(rows)
+        if rows[0] < size or list(rows) != list(range(rows[0], rows[0] + count)):
+            return False
+        if rows[0] > size:
+            self._ordinals.frombytes(np.full(rows[0] - size, -1, np.int32).tobytes())
+        self._ordinals.extend(range(first, first + count))
+        self._count += count
+        return True
+
     def fill(self, columns: Columns) -> None:
         """Begin with the rows of the documents that are alive."""
         (alive,) = columns.alive(slice(columns.size)).nonzero()

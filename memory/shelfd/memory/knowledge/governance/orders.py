@@ -139,15 +139,21 @@ def words_of(text: str) -> Sequence[bytes]:
     return text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
 
 
-def may_give_orders(text: str, words: Sequence[bytes]) -> bool:
+def words_of_orders() -> frozenset[bytes]:
+    """Return the words without which, in a language that has blanks between words, no order is given; in UTF-8."""
+    return _known().words
+
+
+def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | None = None) -> bool:
     """Return whether it is worth while to ask :func:`gives_orders`; of most text it is not. Takes a microsecond.
 
     Args:
         text: The text.
         words: Its words, as :func:`words_of` returns them.
+        among: Those of them that are among :func:`words_of_orders`, if that is known; perhaps with others.
     """
     known = _known()
-    found = known.words.intersection(words)
+    found = known.words.intersection(words if among is None else among)
     if found and (len(found) >= _FEWEST_WORDS or not known.telling.isdisjoint(found)):
         return True
     if len(words) * _APART > len(text) > _FRAME:
