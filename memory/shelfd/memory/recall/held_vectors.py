@@ -80,7 +80,7 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
     context = np.maximum(best, best[previous]) @ weights  # with the two before it
     values = (OWN * own + PREVIOUS * context + NEXT * own[following]) / (OWN + PREVIOUS + NEXT)
     order = order[picture.rows[order] >= 0]
-    return picture.rows[order], values[order]
+    return picture.rows[order], values[order].astype(np.float32, copy=False)
 
 
 def _weights(best: Likenesses) -> Likenesses:
