@@ -24,6 +24,7 @@ _DOMAIN = "crowd"
 _ANSWERS = (
     "The API rate limit is", "The login API rate limit is", "The museum in", "The dishwasher is made by",
     "The guest wifi password is", "The spare key is", "The plumber's number is",
+    "The spare key hangs", "The oven is a",
 )  # fmt: skip
 
 

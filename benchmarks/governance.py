@@ -1,4 +1,4 @@
-"""Which text is quarantined: 229 attacks and 240 honest look-alikes, some held out, and what admitting a note costs.
+"""Which text is quarantined: 590 attacks and 714 honest look-alikes, some held out, and what admitting a note costs.
 
 Run: ``python benchmarks/governance.py [--list]``. The held-out half was written with the other one and not looked at
 while the rules were made; the figures of both are printed.

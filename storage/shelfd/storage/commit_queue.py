@@ -26,7 +26,7 @@ Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
 #: Callers of a group that are notified before the loop does other work: about two milliseconds.
 NOTIFIED_AT_ONCE: Final = 32
-#: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
+#: Changes in one group: small ones take about 30 us each.
 GROUP_LIMIT: Final = 512
 
 log = structlog.get_logger(__name__)
@@ -43,7 +43,8 @@ class CommitQueue:
     Args:
         write_group: Calls the first function it is given, on any thread, for the changes of a group; makes them
             durable; and has the second called on the loop, with their outcomes, one a change and in order, or with
-            what went wrong with all of them.
+            what went wrong with all of them. Changes at the end without an outcome were not looked at: they are the
+            first of the next group.
         shelf: Name for the log.
     """
 
@@ -103,6 +104,9 @@ class CommitQueue:
         if isinstance(outcomes, Exception):  # whatever this was, the next group deserves its own try
             log.error("store.group_failed", shelf=self._shelf, changes=len(group), **traced(outcomes))
             outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
+        if len(outcomes) < len(group):
+            self._waiting.extendleft(reversed(group[len(outcomes) :]))
+            del group[len(outcomes) :]
         if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
             self._notify_listeners(applied)
         self._notify(zip(group, outcomes, strict=True))

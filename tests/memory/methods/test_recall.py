@@ -427,3 +427,20 @@ async def test_a_session_beyond_those_kept_counts_once_while_it_is_the_last(
         await either.warmed()
 
     assert (await hits(either, note))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "query"),
+    [
+        ("The sea is blue.", "sea"),
+        ("Deep sea fishing starts in May.", "deep sea fishing"),
+        ("She studied physics at MIT.", "MIT"),
+        ("AWS SES sends our mail.", "SES"),
+        ("Uno is on the shelf.", "uno"),
+        ("The choir sings Nuestro.", "nuestro"),
+    ],
+)
+async def test_a_word_that_is_idle_in_another_language_is_found(api: Api, content: str, query: str) -> None:
+    note = await api.remember(content)
+    found = await api.call("recall", query=query)
+    assert [(hit["note"]["id"], hit["relevant"]) for hit in found["results"]] == [(note["id"], True)]

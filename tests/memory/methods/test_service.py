@@ -211,6 +211,7 @@ async def test_an_exception_that_a_future_refuses_arrives_all_the_same() -> None
 
 async def test_a_read_that_need_not_wait_takes_no_task_and_its_caller_is_notified_later(either: Api) -> None:
     await either.remember("water")
+    await either.call("recall", query="water")  # the first one begins to fill a cache
     tasks, done = asyncio.all_tasks(), Done()
     either.service.submit(either.request("recall", query="water", count_hits=False), done)
     assert done.outcomes == []

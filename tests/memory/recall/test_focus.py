@@ -223,3 +223,17 @@ def test_all_results_at_any_k_are_those_of_search_where_nothing_has_a_name() -> 
     for k in (0, 1, 3, 20):
         found = shelf.index.search("the piano and the ladder in the street", RECALLABLE, k)
         assert shelf.recall("the piano and the ladder in the street", k=k) == [hit.row for hit in found.hits]
+
+
+def test_a_query_that_is_only_a_name_finds_the_note_of_that_name_among_many_with_its_words() -> None:
+    shelf = house((1, "With Mrs. Lindqvist on the second floor, she is home after five.", "spare key"))
+    for row in range(200, 260):
+        shelf.put(row, f"The spare key of number {row} hangs here.")
+    assert 1 not in [hit.row for hit in shelf.index.search("where's the spare key?", RECALLABLE, 20).hits]
+    first = shelf.focus.recall("where's the spare key?", RECALLABLE, 5, explain=True).found[0]
+    assert first.hit.row == 1
+    assert first.relevant
+    assert sum(first.hit.signals.values()) == pytest.approx(first.hit.score)
+    assert first.hit.signals["name"] > 0
+    assert shelf.recall("where does the spare key of number 230 hang?")[0] == 230
+    assert 1 not in shelf.recall("where's the spare key?", "all")

@@ -132,12 +132,21 @@ class Looks:
 
 async def test_what_was_said_just_now_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with memory() as api:
+        await api.remember("the sea is blue")
+        await api.call("recall", query="sea")
         note = await api.remember("the crane is yellow")
         await api.call("note.edit", id=note["id"], content="the crane is green")
         looks = Looks(monkeypatch)
         found = await api.call("recall", query="crane")
         assert [hit["note"]["content"] for hit in found["results"]] == ["the crane is green"]
         assert looks.count == 0
+
+
+async def test_a_shelf_that_nobody_reads_from_keeps_nothing_at_hand() -> None:
+    async with memory() as api:
+        for number in range(3):
+            await api.remember(f"crane {number}")
+        assert api.shelf().hot._notes == {}
 
 
 async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +156,9 @@ async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.
         for number in range(200):
             await api.remember(f"crane {number}")
     async with memory(lambda _: stores) as api:
-        await api.call("recall", query="nothing")  # opens it
+        await api.call("recall", query="1")  # opens it
+        await asyncio.sleep(0)
+        await api.call("recall", query="2")
         for _ in range(8):
             api.clock.advance(timedelta(seconds=1))
             await asyncio.sleep(0)

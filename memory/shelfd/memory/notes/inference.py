@@ -60,7 +60,8 @@ class Traits(NamedTuple):
     stability: str | None = None
 
 
-_NOTHING_KNOWN = Traits()
+#: As of most notes.
+NOTHING_KNOWN = Traits()
 
 
 class KnownTraits(NamedTuple):
@@ -93,7 +94,7 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
 def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
     """The same without a title, as most notes come: there is no key to look at."""
     scope = given.scope or _scope_of_words(content, tags, ())
-    if not tags and given == _NOTHING_KNOWN:
+    if not tags and (given is NOTHING_KNOWN or given == NOTHING_KNOWN):
         return _untitled(kind, scope)
     type_ = given.type or _type(kind, "", [], tags, scope)
     source = given.source or _source("", type_, scope)

@@ -6,6 +6,7 @@ creation, is never reused and never leaves the daemon.
 
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -174,6 +175,11 @@ def type_tag(type_: str) -> str:
     return f"type:{type_}" if type_.islower() and " " not in type_ else f"type:{'-'.join(type_.lower().split())}"
 
 
+@lru_cache(1_024)  # asked for each note that is written; a shelf has few different ones
+def _system_tags(nugget: str, scope: str, type_: str) -> tuple[str, str, str]:
+    return nugget, f"scope:{scope}", type_tag(type_)
+
+
 class Note(NamedTuple):
     """One stored state of a note.
 
@@ -252,7 +258,7 @@ class Note(NamedTuple):
     @property
     def system_tags(self) -> tuple[str, str, str]:
         """The three tags that always follow the note's nugget, scope and type."""
-        return (self.nugget, f"scope:{self.scope}", type_tag(self.type))
+        return _system_tags(self.nugget, self.scope, self.type)
 
     @property
     def derived_tags(self) -> tuple[str, ...]:

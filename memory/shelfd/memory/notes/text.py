@@ -11,7 +11,6 @@ _BLANKS = re.compile(r"(?<=\S)[ \t\u00a0]{2,}")
 _LEADING = re.compile(r"^[ \t]{2,3}(?=\S)(?![-*+>|]|\d+[.)])")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = re.compile(r"^(?: {4}|\t)")
-_UNTIDY = ("\n", "  ", "\r", "\t", "\u00a0")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
 
 
@@ -47,7 +46,14 @@ def tidy_content(content: str) -> str:
     CRLF becomes LF; blanks at line ends and outer blank lines go; three or more line breaks become two; runs of
     blanks become one outside of code. Code is what stands between fences or is indented by four blanks or a tab.
     """
-    if content == content.strip() and not any(sign in content for sign in _UNTIDY):
+    if (
+        content == content.strip()
+        and "\n" not in content
+        and "  " not in content
+        and "\r" not in content
+        and "\t" not in content
+        and "\u00a0" not in content
+    ):
         return content  # most notes: a search for each sign is ten times faster than one expression for all
     lines: list[str] = []
     fences = Fences()

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 # Accents, Hebrew points, Arabic points and elongation, joiners inside words.
 _DROPPED = re.compile(
@@ -100,20 +100,20 @@ def compounds(text: str, joints: str = "_-") -> list[str]:
     for match in _IN_COMPOUND.finditer(text):
         begin = max(text.rfind(" ", done, match.start()) + 1, done)
         done = match.end()
-        found += _of_compounds(_COMPOUND.findall(text, begin, done), joints)
+        for name in _COMPOUND.findall(text, begin, done):
+            if len(name) <= _LONGEST_COMPOUND:
+                found += _of_compound(name, joints)
     return found
 
 
-def _of_compounds(names: Iterable[str], joints: str) -> Iterator[str]:
-    for name in names:
-        if len(name) > _LONGEST_COMPOUND:
-            continue
-        if _CAPITALS.search(name) is not None:
-            yield from (fold(part) for part in _CAPITALISED.findall(name))
-        if any(joint in name for joint in joints):
-            joined = fold(name).replace("_", "").replace("-", "")
-            if not joined.isnumeric():
-                yield joined
+@lru_cache(4_096)  # the same names come again and again
+def _of_compound(name: str, joints: str) -> tuple[str, ...]:
+    parts = [] if _CAPITALS.search(name) is None else [fold(part) for part in _CAPITALISED.findall(name)]
+    if any(joint in name for joint in joints):
+        joined = fold(name).replace("_", "").replace("-", "")
+        if not joined.isnumeric():
+            parts.append(joined)
+    return tuple(parts)
 
 
 def addresses(folded: str) -> list[str]:

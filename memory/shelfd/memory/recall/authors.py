@@ -36,9 +36,10 @@ class Authors:
     def add(self, number: int) -> None:
         """Count a visible document of author *number*."""
         if number >= 0:
-            self._documents[number] += 1
-            name = self._names[number]
-            self._by_first[name[0]][number] = name
+            documents = self._documents[number] = self._documents[number] + 1
+            if documents == 1:
+                name = self._names[number]
+                self._by_first[name[0]][number] = name
 
     def discard(self, number: int) -> None:
         """Undo one :meth:`add` of *number*."""

@@ -27,6 +27,7 @@ _CAPACITY: Final = 64
 #: From here on there are as many more at once that they are seldom copied. What is not used yet takes no memory.
 _LARGE: Final = 16_384
 _MORE: Final = 16
+_PART: Final = 1 << 16  #: values that are renumbered together: memory for all of them would have to be found first
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 ALWAYS: Final = int(np.iinfo(np.int64).min)  #: beginning of what says none
 
@@ -161,7 +162,7 @@ class Columns:
         Args:
             kept: Old ordinals.
             size: Of the others, the first.
-            copied: Of columns that last, arrays that begin with what is kept; see :meth:`room_for`.
+            copied: Of columns, arrays that begin with what is kept, of those that last; see :meth:`room_for`.
             numbers: New ordinal of each old one, shape ``(size + 1,)``, the last being -1.
         """
         self.edition += 1
@@ -170,12 +171,16 @@ class Columns:
         for name in _TYPES:
             column, new = getattr(self, name), copied.get(name)
             if new is None or len(new) != self._capacity or new.dtype != column.dtype:
-                given, new = column[kept] if new is None else new[:count], self.room_for(name)
-                new[:count] = given
+                given, new = new, self.room_for(name)
+                new[:count] = column[kept] if given is None else given[:count]
+            if name in CHANGING:
+                column.take(kept, out=new[:count], mode="clip")  # which needs no copy
             new[count : self.size] = column[size:last]
             setattr(self, name, new)
-        for pointer in (self.previous, self.following):
-            pointer[: self.size] = numbers[pointer[: self.size]]
+        for begin in range(0, self.size, _PART):
+            for pointer in (self.previous, self.following):
+                some = slice(begin, min(begin + _PART, self.size))
+                pointer[some] = numbers[pointer[some]]
 
     def fill(self, size: int, columns: Mapping[str, Sequence[tuple[slice, npt.NDArray[Any]]]]) -> None:
         """Begin with *size* ordinals: of each column the values of some of them, or one for all of these."""
@@ -235,6 +240,17 @@ class Living:
             self._ordinals.append(-1)
         self._count += (ordinal >= 0) - (self._ordinals[row] >= 0)
         self._ordinals[row] = ordinal
+
+    def extend(self, rows: Sequence[int], first: int) -> bool:
+        """Give *rows* the ordinals from *first* on if each stands once and is beyond all others; return whether so."""
+        size, count = len(self._ordinals), len(rows)
+        if rows[0] < size or list(rows) != list(range(rows[0], rows[0] + count)):
+            return False
+        if rows[0] > size:
+            self._ordinals.frombytes(np.full(rows[0] - size, -1, np.int32).tobytes())
+        self._ordinals.extend(range(first, first + count))
+        self._count += count
+        return True
 
     def fill(self, columns: Columns) -> None:
         """Begin with the rows of the documents that are alive."""

@@ -43,6 +43,7 @@ _EXPLICIT = re.compile(
     rf"|(?P<my_month>{_NAME})\.?,?\s+{_OF}(?P<my_year>{_YEAR})\b"
     rf"|(?P<year>{_YEAR})\b)"
 )
+_DIGIT = re.compile(r"\d")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY: Final = date.min.toordinal()
 _LAST_DAY: Final = date.max.toordinal()
@@ -105,6 +106,8 @@ def explicit_dates(folded: str) -> list[GradedDays]:
     such a month as its year. "before 2024", "after May 2023" and "since" mean all days on that side.
     """
     found: list[GradedDays] = []
+    if _DIGIT.search(folded) is None:  # in a tenth of the time
+        return found
     for match in _EXPLICIT.finditer(folded):
         spans = list(_graded(match.groupdict()))
         side = side_before(folded[: match.start()].split())

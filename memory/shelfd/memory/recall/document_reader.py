@@ -61,7 +61,7 @@ class DocumentReader:
         self._authors = authors
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
         #: What stands before the words of a document, by its author and a time within which no day begins.
-        self._heads: dict[tuple[str | None, int], tuple[int, int, list[int]]] = {}
+        self._heads: dict[tuple[str | None, int], tuple[int, int, list[int], IntArray]] = {}
         self._terms = _KnownTerms(analyzer.traits, vocabulary)
 
     def read(self, documents: Sequence[Document]) -> ReadDocuments:
@@ -79,7 +79,7 @@ class DocumentReader:
         for document in documents:
             parsed = self._analyzer.parse_text(document.text)
             begin = len(numbers)
-            speaker, day, before = self._before(document)
+            speaker, day, before, _ = self._before(document)
             numbers += before
             numbers += map(number, parsed.words)
             length = len(numbers) - begin
@@ -95,20 +95,20 @@ class DocumentReader:
         parts: list[IntArray] = []
         sizes, read = [], []
         for document, parsed, begin, end in zip(documents, texts, skim.begins, skim.ends, strict=True):
-            speaker, day, before = self._before(document)
+            speaker, day, _, before = self._before(document)
             words = terms[begin:end]
             if begin == end and parsed.words:
                 words = np.array(list(map(self._vocabulary.__getitem__, parsed.words)), np.int64)
             length = len(before) + len(words)
-            parts += (np.array(before, np.int64), words)
+            parts += (before, words)
             if after := self._after(document, parsed):
                 parts.append(np.array(after, np.int64))
             sizes.append(length + len(after))
             read.append(self._columns(document, parsed, length, speaker, day))
         return _read(written(np.concatenate(parts), sizes), read)
 
-    def _before(self, document: Document) -> tuple[int, int, list[int]]:
-        """Return the author of a document, its day, and the terms of both, which stand before its words."""
+    def _before(self, document: Document) -> tuple[int, int, list[int], IntArray]:
+        """Return the author of a document, its day, and the terms of both, which stand before its words; twice."""
         place = document.author, document.when // QUARTER_HOUR
         known = self._heads.get(place)
         if known is None:
@@ -116,7 +116,8 @@ class DocumentReader:
             day, terms = self._day(document.when)
             if len(self._heads) >= _CACHED_HEADS:
                 self._heads.clear()
-            known = self._heads[place] = speaker, day, [*terms, *map(self._vocabulary.__getitem__, name)]
+            before = [*terms, *map(self._vocabulary.__getitem__, name)]
+            known = self._heads[place] = speaker, day, before, np.array(before, np.int64)
         return known
 
     def _after(self, document: Document, parsed: ParsedText) -> list[int]:
@@ -177,8 +178,9 @@ class _KnownTerms:
         (missing,) = (found == _UNKNOWN).nonzero()
         if len(missing):
             number = self._vocabulary.__getitem__
-            for at in dict.fromkeys(numbers[missing].tolist()):
-                self._terms[at] = number(words.words[at]) if words.words[at] != MARK else 0
+            wanted = list(dict.fromkeys(numbers[missing].tolist()))
+            new = [words.words[at] for at in wanted]
+            self._terms[wanted] = [0 if word == MARK else number(word) for word in new]
             found = self._terms[numbers]
         return found
 

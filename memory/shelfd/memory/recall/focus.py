@@ -14,7 +14,7 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.chance import COMPARED, FEW, rivals
 from shelfd.memory.recall.document import Hit, Ranked, Words, made
 from shelfd.memory.recall.index import RecallIndex
-from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
+from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing, named_first
 from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import AskedTerm, Question, Questions, reduced
 from shelfd.memory.recall.relevance import (
@@ -264,6 +264,8 @@ class Focus:
             return [], -1.0
         wanted = max(k + _SPARE if len(self._names) else k, COMPARED) if k > 0 else k
         hits = index.rank(parsed, filters, wanted, explain=explain, like=like).hits
+        if standing.notes and hits and aim != "all" and standing.terms.issuperset(one.term for one in question.terms):
+            hits = named_first(hits, standing.notes, index.id_of, explain=explain)
         resolved = resolve(index, question, self._related)
         look = _Inspection(index, self._names, admitted, standing, resolved, aim, self._constants)
         if not explain and aim != "topic" and not resolved.runs:

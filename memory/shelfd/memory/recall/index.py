@@ -11,18 +11,12 @@ from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
-from shelfd.memory.recall.columns import (
-    HIDDEN,
-    QUESTION,
-    Columns,
-    IntArray,
-    Living,
-)
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, Columns, IntArray, Living
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.inverted import distinct
+from shelfd.memory.recall.inverted import STEP, distinct
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
@@ -38,6 +32,7 @@ _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
+_FEW: Final = 4  #: documents
 #: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
 _CACHED_SETS: Final = 2_048
 
@@ -253,6 +248,10 @@ class RecallIndex:
         rare = min(idf(1), _RARE)
         return [1.0 if number is None or own[number] <= 1 else min(1.0, idf(own[number]) / rare) for number in numbers]
 
+    def id_of(self, row: int) -> str:
+        """Return the id of the document of *row*, which is known."""
+        return self._contents.postings.id_of(self._living.get(row))
+
     def session_of(self, row: int) -> int:
         """Return the number of the session of the document of *row*, which is its own if it is in none."""
         return self._contents.columns.group.item(self._living.get(row))
@@ -335,14 +334,16 @@ class RecallIndex:
         contents.postings.extend(read.written, [document.id for document in documents], tags)
         contents.filtering.extend(first, documents)
         retired: list[int] = []
-        shown: list[int] = []  # places among them
-        for place, (document, speaker) in enumerate(zip(documents, read.columns["speaker"], strict=True)):
-            self._retire(document.row, retired)
-            links.insert(first + place, hidden=document.hidden)
-            self._living.put(document.row, first + place)
-            if not document.hidden:
-                shown.append(place)
-                contents.authors.add(speaker)
+        shown = [place for place, document in enumerate(documents) if not document.hidden]
+        if len(shown) == len(documents) > _FEW and self._living.extend(read.columns["row"], first):
+            links.extend(first, len(documents))
+        else:
+            for ordinal, document in enumerate(documents, first):
+                self._retire(document.row, retired)
+                links.insert(ordinal, hidden=document.hidden)
+                self._living.put(document.row, ordinal)
+        for place in shown:
+            contents.authors.add(read.columns["speaker"][place])
         contents.statistics.reserve(contents.vocabulary.size)
         terms = read.written.terms
         if len(shown) < len(documents):
@@ -382,11 +383,13 @@ class RecallIndex:
         if self._renumbering is None:
             return 0
         done = self._renumbering.step()
-        if not done:
+        if not done and self._renumbering.is_finished:
+            self._renumbering = None
+        elif not done:
             self._renumbering.finish()
-            self._renumbering, done = None, 1
             self._living.fill(self._contents.columns)
             self._term_sets.clear()
+            done = STEP
         return done
 
     def _stop_renumbering(self) -> None:

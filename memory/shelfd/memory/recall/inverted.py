@@ -72,6 +72,7 @@ def merged(parts: Sequence[Inverted], alive: Alive) -> Generator[int, None, Inve
         alive: Asked at every step; what dies later stays in the result.
     """
     keys = distinct(np.concatenate([part.keys for part in parts]))
+    yield len(keys)
     sizes = np.zeros(len(keys), np.int64)
     for part in parts:
         sizes[keys.searchsorted(part.keys)] += np.diff(part.pointer)
@@ -81,20 +82,30 @@ def merged(parts: Sequence[Inverted], alive: Alive) -> Generator[int, None, Inve
     kept_sizes = np.zeros(len(keys), np.int64)
     done = 0
     for begin, end in _slices(sizes):
-        yield int(sizes[begin:end].sum())
-        places, some, counts = _between(parts, keys, begin, end)
-        living = alive(some) & (counts > 0) if has_frequencies else alive(some)
-        if not living.all():
-            places, some, counts = places[living], some[living], counts[living] if has_frequencies else counts
-        documents[done : done + len(some)] = some
-        if has_frequencies:
-            frequencies[done : done + len(some)] = counts
-        kept_sizes[begin:end] = np.bincount(places, minlength=end - begin)
-        done += len(some)
+        for among in _divided(parts, int(keys[begin])) if sizes[begin] > STEP else (parts,):
+            yield min(int(sizes[begin:end].sum()), STEP)
+            places, some, counts = _between(among, keys, begin, end)
+            living = alive(some) & (counts > 0) if has_frequencies else alive(some)
+            if not living.all():
+                places, some, counts = places[living], some[living], counts[living] if has_frequencies else counts
+            documents[done : done + len(some)] = some
+            if has_frequencies:
+                frequencies[done : done + len(some)] = counts
+            kept_sizes[begin:end] += np.bincount(places, minlength=end - begin)
+            done += len(some)
     yield len(keys)
     used = kept_sizes > 0
     pointer = np.concatenate([[0], np.cumsum(kept_sizes[used])]).astype(np.int64)
     return Inverted(keys[used], pointer, documents[:done], frequencies[:done])
+
+
+def _divided(parts: Sequence[Inverted], key: int) -> Iterator[Sequence[Inverted]]:
+    """Yield the postings of a key that has many, :data:`STEP` of them at a time."""
+    for part in parts:
+        ((first, last),) = part.spans((key,))
+        for begin in range(first, last, STEP):
+            pointer = np.array((begin, min(begin + STEP, last)), np.int64)
+            yield (part._replace(keys=np.array((key,), np.int32), pointer=pointer),)
 
 
 def _between(parts: Sequence[Inverted], keys: Numbers, begin: int, end: int) -> tuple[IntArray, Numbers, Bytes]:

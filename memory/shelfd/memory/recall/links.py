@@ -72,13 +72,10 @@ class Links:
         """Take *ordinal* into its session; what it is is in the columns, where it is in none yet."""
         columns = self._columns
         session = columns.session.item(ordinal)
+        group = self._group(columns.nugget.item(ordinal), session)
         if session < 0:
-            columns.group[ordinal] = self._new_group()
+            columns.group[ordinal] = group
             return
-        number = columns.nugget.item(ordinal) << _NUGGET | session
-        group = self._group_of.get(number, self._groups_below.get(number, -1))
-        if group < 0:
-            group = self._group_of[number] = self._new_group()
         key = self._key(ordinal)
         previous, following = self._around(group, key)
         columns.group[ordinal] = group
@@ -99,6 +96,54 @@ class Links:
             self._follow(following, ordinal)
         for between in self._gap(group, key, following):
             self._point(between, ordinal)
+
+    def extend(self, first: int, count: int) -> None:
+        """Do what :meth:`insert` does for *count* visible ordinals from *first* on; of most, in a third of the time."""
+        columns, some = self._columns, slice(first, first + count)
+        values = (column[some].tolist() for column in (columns.nugget, columns.session, columns.turn, columns.row))
+        groups: list[int] = []
+        pairs: list[tuple[int, int]] = []
+        elsewhere: list[int] = []
+        keys: dict[int, Key] = {}  # of those that are ends by now
+        has_hidden = bool(self._hidden or self._hidden_below)
+        for ordinal, (nugget, session, turn, row) in enumerate(zip(*values, strict=True), first):
+            group = self._group(nugget, session)
+            groups.append(group)
+            if session < 0:
+                continue
+            key, tail = (turn, row), self._tails[group]
+            if has_hidden and (self._hidden.get(group) or self._hidden_below.get(group)):
+                elsewhere.append(ordinal)
+            elif tail < 0:
+                self._heads[group] = self._tails[group] = ordinal
+                keys[group] = key
+            elif (keys.get(group) or self._key(tail)) < key:
+                pairs.append((ordinal, tail))
+                self._tails[group], keys[group] = ordinal, key
+                if group == self._sorted[0]:
+                    self._sorted[1].append((*key, ordinal))
+            else:
+                elsewhere.append(ordinal)
+        for ordinal in elsewhere:  # each is in its session when it has its place there
+            groups[ordinal - first] = -1
+        columns.group[some] = groups
+        if pairs:
+            self._present += pairs
+            ordinals, previous = np.array(pairs, np.int64).T
+            columns.previous[ordinals], columns.following[previous] = previous, ordinals
+            columns.span[ordinals] += columns.length[previous]
+        for ordinal in elsewhere:
+            self.insert(ordinal, hidden=False)
+
+    def _group(self, nugget: int, session: int) -> int:
+        """Return the number of a session, by the codes of its nugget and its own; a new one if there is none."""
+        if session < 0:
+            return self._new_group()
+        number = nugget << _NUGGET | session
+        group = self._group_of.get(number)
+        if group is None and (group := self._groups_below.get(number)) is None:
+            group = self._group_of[number] = self._new_group()
+        return group
 
     def withdraw(self, ordinal: int, *, hidden: bool) -> None:
         """Take *ordinal* out of its session; its neighbours become each other's."""

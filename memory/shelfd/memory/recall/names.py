@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.document import Hit
 
 #: A name that more notes than these share does not identify any of them.
 MOST_SHARERS: Final = 5
@@ -215,6 +216,29 @@ class Names:
             del lengths[len(name)]
         if not lengths:
             del self._lengths[name[0]]
+
+
+def named_first(hits: list[Hit], rows: Collection[int], id_of: Callable[[int], str], *, explain: bool) -> list[Hit]:
+    """Return the *hits* of a query that is nothing but names, those so named first, with the score of the best.
+
+    On a large shelf many notes have the words of a name, and shorter ones score higher than the note itself.
+
+    Args:
+        hits: Best first; one at least.
+        rows: Of the notes that are so named, of which some may be among the hits.
+        id_of: Gives the id of such a note.
+        explain: Whether hits carry their signals.
+    """
+    if all(hit.row in rows for hit in hits[: len(rows)]):  # nearly always
+        return hits
+    score = hits[0].score
+    here = {hit.row: hit for hit in hits if hit.row in rows}
+    absent = [Hit(row, id_of(row), 0.0, {}) for row in sorted({*rows} - here.keys(), reverse=True)]
+    named = [
+        hit._replace(score=score, signals={**hit.signals, "name": score - hit.score} if explain else {})
+        for hit in (*here.values(), *absent)
+    ]
+    return [*named, *(hit for hit in hits if hit.row not in here)]
 
 
 def _longest(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -108,6 +108,8 @@ class Questions:
                     asked = asked._replace(term=term, other=None if term == asked.term else asked.term)
                 found.setdefault(term, asked)
             before = word
+        if not found and language is not None:  # "sein" alone asks for what is called so
+            return self.parse_in(None, query, words)
         return Question(tuple(found.values()), self._wants(wants, words, found.values()))
 
     def _asked(self, term: str, word: str, before: str, after: str, asks: int, *, kind: bool, name: bool) -> AskedTerm:

@@ -13,6 +13,7 @@ from shelfd.memory.recall.inverted import Alive, Inverted, Numbers, invert, inve
 
 #: Documents whose terms are copied in one step: some 3 ms.
 _STEP: Final = 16_384
+_BYTES: Final = 1 << 18  #: of ids copied in one step
 _LOW: Final = 16  #: bits of a term that are kept with all others
 _FOUR_BYTES: Final = int(np.iinfo(np.int32).max)
 #: To copy a document's term takes less than to merge a posting, by this factor.
@@ -120,7 +121,12 @@ class IndexSegment(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays."""
-        return sum(array.nbytes for part in (self.terms, self.ids, self.postings, self.tags) for array in part)
+        return sum(array.nbytes for part in self.parts for array in part)
+
+    @property
+    def parts(self) -> "tuple[TermLists, Lists, Inverted, Inverted]":
+        """What it has, each some arrays."""
+        return self.terms, self.ids, self.postings, self.tags
 
 
 def new_name() -> str:
@@ -158,12 +164,22 @@ def merge(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None
     terms = yield from _joined(segments, alive)
     postings = yield from merged([segment.postings for segment in segments], alive)
     tags = yield from merged([segment.tags for segment in segments], alive)
-    ids = Lists(
-        starts_at(np.concatenate([np.diff(segment.ids.start) for segment in segments])),
-        np.concatenate([segment.ids.values for segment in segments]),
-    )
-    yield len(ids.start)
+    ids = yield from _in_a_row([segment.ids for segment in segments])
     return IndexSegment(new_name(), segments[0].first, segments[-1].last, terms, ids, postings, tags)
+
+
+def _in_a_row(parts: Sequence[Lists]) -> Generator[int, None, Lists]:
+    """All lists of several, which may not have been read from the disk yet."""
+    start = starts_at(np.concatenate([np.diff(part.start) for part in parts]))
+    yield len(start)
+    values, done = np.empty(int(start[-1]), parts[0].values.dtype), 0
+    for part in parts:
+        for begin in range(0, len(part.values), _BYTES):
+            some = part.values[begin : begin + _BYTES]
+            yield len(some) // _LIGHT
+            values[done : done + len(some)] = some
+            done += len(some)
+    return Lists(start, values)
 
 
 def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None, TermLists]:

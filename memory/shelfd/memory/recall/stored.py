@@ -6,6 +6,7 @@ left out. Their numbers stay, under names that nobody can ask for.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -204,20 +205,21 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     """
     facts, parts = frozen
     arrays = {name: some for name, some in parts.items() if some is not None}
+    with ThreadPoolExecutor(1) as beside:  # numpy needs the interpreter there for a small part of the time
+        segments = beside.submit(_segments, arrays, facts["segments"])
+        _thaw_values(contents, facts, arrays)
+        contents.postings.restore(segments.result())
+
+
+def _thaw_values(contents: Contents, facts: Mapping[str, Any], arrays: Mapping[str, Arrays]) -> None:
+    """Fill *contents* with all but its segments."""
     state = arrays[_STATE]
-    segments = [
-        _segment(arrays[_SEGMENT + name], arrays[_PACKED + name], name, first, last, holes)
-        for name, first, last, holes in facts["segments"]
-    ]
-    every = slice(0, segments[-1].last if segments else 0)
+    owned = [(name, slice(first, last)) for name, first, last, _ in facts["segments"]]
+    every = slice(0, owned[-1][1].stop if owned else 0)
     columns = {name: [(every, unpacked_column(name, state[f"column {name}"], every))] for name in CHANGING}
     for name in LASTING:
-        columns[name] = [
-            (own := slice(one.first, one.last), unpacked_column(name, arrays[_PACKED + one.name][name], own))
-            for one in segments
-        ]
+        columns[name] = [(own, unpacked_column(name, arrays[_PACKED + segment][name], own)) for segment, own in owned]
     contents.columns.fill(every.stop, columns)
-    contents.postings.restore(segments)
     statistics = contents.statistics
     statistics.documents, statistics.own_tokens = facts["documents"], facts["own_tokens"]
     statistics.previous_tokens = facts["previous_tokens"]
@@ -230,6 +232,13 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     }
     contents.filtering.restore(codes, state["dated"])
     contents.links.restore(state)
+
+
+def _segments(arrays: Mapping[str, Arrays], listed: Sequence[Sequence[Any]]) -> list[IndexSegment]:
+    return [
+        _segment(arrays[_SEGMENT + name], arrays[_PACKED + name], name, first, last, holes)
+        for name, first, last, holes in listed
+    ]
 
 
 def _segment(arrays: Arrays, packed: Arrays, name: str, first: int, last: int, holes: bool) -> IndexSegment:

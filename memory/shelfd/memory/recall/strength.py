@@ -7,7 +7,6 @@ mostly unknown words is answered weakly.
 """
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.recall.columns import QUESTION
@@ -18,7 +17,7 @@ from shelfd.memory.recall.rarity import UNKNOWN, Rarities
 #: Tokens of a usual note, date and author included, and of two of them.
 _LENGTH: Final = 26.0
 _SPAN: Final = 2 * _LENGTH
-_NO_TERMS: Final[frozenset[int]] = frozenset()
+_NO_TERMS: Final[frozenset[int | None]] = frozenset()
 
 
 def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordinal: int) -> float:
@@ -26,14 +25,16 @@ def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordin
     columns, number_of = contents.columns, contents.vocabulary.number_of
     before, after = columns.previous.item(ordinal), columns.following.item(ordinal)
     asks = before >= 0 and columns.flags.item(before) & QUESTION
-    own, previous, following = (_terms(contents, one) for one in (ordinal, before, after))
+    numbers = list(map(number_of, terms))
+    wanted = frozenset(numbers)
+    own, previous, following = (_said(contents, one, wanted) for one in (ordinal, before, after))
     in_own = _saturation(columns.length.item(ordinal), _LENGTH)
     in_both = PREVIOUS * _saturation(columns.span.item(ordinal), _SPAN)
     asked = QUESTION_BEFORE if asks else 0.0
     found = most = 0.0
     rarity_of = rarities.known.get
-    for term in terms:
-        weight, number = rarity_of(term, UNKNOWN), number_of(term)
+    for term, number in zip(terms, numbers, strict=True):
+        weight = rarity_of(term, UNKNOWN)
         most += weight
         if number in own:
             found += weight * (in_own + in_both)
@@ -46,8 +47,8 @@ def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordin
     return min(1.0, found / (most * (1 + PREVIOUS) * _saturation(0, _LENGTH))) if most else 0.0
 
 
-def _terms(contents: Contents, ordinal: int) -> AbstractSet[int | None]:
-    return _NO_TERMS if ordinal < 0 else frozenset(contents.postings.terms_of(ordinal))
+def _said(contents: Contents, ordinal: int, wanted: frozenset[int | None]) -> frozenset[int | None]:
+    return _NO_TERMS if ordinal < 0 else wanted.intersection(contents.postings.terms_of(ordinal))
 
 
 def _saturation(length: int, usual: float) -> float:

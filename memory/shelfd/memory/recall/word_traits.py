@@ -163,8 +163,11 @@ class WordTraits(dict[str, int]):
         """What a word is that is not of letters only."""
         if word == MARK:
             return 0
-        bits = DIGITS | OPENS_CLOCK if word < _AFTER_DIGITS else 0
-        if _DIGIT.search(word) is not None:
-            bits |= LAST_DIGIT if word[-1].isdecimal() else 0
-            bits |= CLOSER if _PLAIN_NUMBER.fullmatch(word) is None else 0
-        return bits | self._listed.get(_NO_LETTER.split(word, 1)[0], 0) & UNIT
+        if word < _AFTER_DIGITS:
+            bits = DIGITS | OPENS_CLOCK
+        else:
+            bits = self._listed.get(_NO_LETTER.split(word, 1)[0], 0) & UNIT
+            if _DIGIT.search(word) is None:
+                return bits
+        bits |= LAST_DIGIT if word[-1].isdecimal() else 0
+        return bits if _PLAIN_NUMBER.fullmatch(word) is not None else bits | CLOSER

@@ -1,8 +1,8 @@
 """Notes that were read or written lately, and the links that leave them, kept as they are now.
 
 Recall returns the same notes again and again, and what was said lately; taking ten rows out of SQLite costs a third of
-what ranking them does, and rendering them as much again. A shelf that was opened has its newest notes here soon, those
-of most shelves are all.
+what ranking them does, and rendering them as much again. Once somebody reads from a shelf it has its newest notes here
+soon, those of most shelves are all; of shelves that are only open there may be many.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +33,8 @@ class HotNotes:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self.when_read: Callable[[], None] | None = None  #: called when a note is looked for in the rows, once
+        self._is_read = False  #: whether any was
         self._notes: dict[str, Note] = {}
         self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
         self._rendered: dict[str, tuple[Note, Mapping[str, Any]]] = {}
@@ -42,6 +44,10 @@ class HotNotes:
         """Return those of the notes that exist, by id."""
         found = {note_id: self._notes[note_id] for note_id in ids if note_id in self._notes}
         if len(found) < len(ids):
+            self._is_read = True
+            if self.when_read is not None:
+                begin, self.when_read = self.when_read, None
+                begin()
             read = self._view.notes.by_ids([note_id for note_id in ids if note_id not in found])
             self._keep(read.values())
             found |= read
@@ -99,7 +105,8 @@ class HotNotes:
                 for note_id in applied.notes.keys() & self._notes.keys():
                     self._rendered.pop(note_id, None)
                     self._shown.pop(note_id, None)
-                self._keep(applied.notes.values())
+                written = applied.notes.values()
+                self._keep(written if self._is_read else [note for note in written if note.id in self._notes])
             if self._links:
                 for row in applied.rows:
                     if row.kind in OF_LINKS:

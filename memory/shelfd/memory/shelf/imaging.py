@@ -25,8 +25,9 @@ _CHANGES: Final = 2_000
 _FEW_CHANGES: Final = 500
 _QUIET: Final = timedelta(seconds=10)
 #: After the image was written, nothing is written for so many times as long, ten seconds at most; or after a failure.
-#: Writing is mostly waiting for the disk: of a processor it takes a tenth or so while it follows a long import.
-_TIMES: Final = 2
+#: Writing is mostly waiting for the disk: of a processor it takes a thirtieth or so while it follows a long import, and
+#: what an import takes in between two images is taken in again in a second or two.
+_TIMES: Final = 10
 _LONGEST: Final = timedelta(seconds=10)
 _AGAIN: Final = timedelta(seconds=60)
 #: Rows of the log read without yielding to other tasks.

@@ -124,6 +124,12 @@ class Shelf:
         await self.image.load()
         await self.tracks.fill()
         self.image.advanced(self.seq)
+        self.hot.when_read = self._begin_to_warm_up
+
+    def _begin_to_warm_up(self) -> None:
+        self.spawn(self._warm_up(), "warm_up")
+
+    async def _warm_up(self) -> None:
         with suppress(ShelfError):  # what cannot be read now is read when it is asked for
             for _ in self.hot.warm_up():
                 await self.clock.sleep(_WARMING)

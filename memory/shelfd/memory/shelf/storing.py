@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
 from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_fields
-from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
+from shelfd.memory.notes.inference import NOTHING_KNOWN, Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, fold_key
 from shelfd.memory.notes.relations import check_writable, directed
 from shelfd.memory.notes.text import render_fields, tidy_content
@@ -101,8 +101,7 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
     tags = own_tags(given.tags) if given.tags else ()
     if title:
         tags = with_title_tags(tags, title, limits)
-    said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
-    traits = infer(kind, title, content, tags, said)
+    traits = infer(kind, title, content, tags, _said(given))
     nugget = tx.nugget(given.nugget)
     ttl_days = given.ttl_days or (None if nugget is None else nugget.ttl_days)
     if key is not None or ttl_days is not None or given.source_type != extra.source_type:
@@ -225,8 +224,16 @@ def scope_of(given: NoteInput, content: str) -> str:
     if given.scope is not None:
         return given.scope
     key = given.key if isinstance(given, KeyedInput) else None
-    said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
-    return infer("note" if key is None else "fact", key or given.title or "", content, own_tags(given.tags), said).scope
+    kind, title = "note" if key is None else "fact", key or given.title or ""
+    return infer(kind, title, content, own_tags(given.tags), _said(given)).scope
+
+
+def _said(given: NoteInput) -> Traits:
+    """What a caller says by itself of what is inferred otherwise."""
+    said: tuple[Any, ...] = (
+        given.type, given.subject, given.scope, given.source, given.confidence, given.stability,
+    )  # fmt: skip
+    return NOTHING_KNOWN if said == NOTHING_KNOWN else Traits._make(said)
 
 
 def _new_confidence(given: float | None, source: str | None) -> float | None:

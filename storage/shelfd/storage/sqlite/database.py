@@ -107,6 +107,15 @@ _BUSY: Final = {
     sqlite3.SQLITE_INTERRUPT: "the statement was interrupted",
 }
 
+#: What to do, where it is more than to try again.
+_ADVICE: Final = {
+    sqlite3.SQLITE_FULL: "make room on it and try again",
+    sqlite3.SQLITE_IOERR: "the kernel's log says more of the disk",
+    sqlite3.SQLITE_BUSY: "close what has the shelf's file open",
+    sqlite3.SQLITE_CANTOPEN: "shelfd doctor says what is wrong with it",
+    sqlite3.SQLITE_READONLY: "shelfd doctor says what is wrong with it",
+    sqlite3.SQLITE_PERM: "shelfd doctor says what is wrong with it",
+}
 
 #: What to do about a file that cannot be used. It is never written to, so nothing gets worse meanwhile.
 REMEDY: Final = (
@@ -124,7 +133,8 @@ def translated(error: sqlite3.Error) -> ShelfError | None:
     if primary in _CORRUPT:
         return StorageCorrupt("the shelf's file is damaged; " + REMEDY, reason="DAMAGED")
     if primary in _BUSY:
-        return StoreBusy(f"{_BUSY[primary]}; nothing happened", reason=sqlite3_name(error))
+        advice = _ADVICE.get(primary, "try again")
+        return StoreBusy(f"{_BUSY[primary]}; nothing happened; {advice}", reason=sqlite3_name(error))
     return None
 
 

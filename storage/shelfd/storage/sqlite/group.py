@@ -1,6 +1,7 @@
 """One group of changes as one SQLite transaction, each change in a savepoint of its own."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, Final
 
 from shelfd.memory.errors import ShelfError, StoreBusy
@@ -9,6 +10,9 @@ from shelfd.storage.commit_queue import Outcome, number_entries
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.view import SqliteWriter
 
+#: Seconds that applying a group takes at most, but for the change that is being applied then: those after it are
+#: another group, so that nobody's answer waits for many large changes.
+_LONGEST: Final = 0.05
 _SAVEPOINT: Final = "SAVEPOINT one_change"
 _RELEASE: Final = "RELEASE one_change"
 _ROLLBACK: Final = "ROLLBACK TO one_change"
@@ -27,18 +31,22 @@ class GroupWriter:
         self._writer = SqliteWriter(connection)
 
     def apply(self, changes: list[Change[Any]]) -> list[Outcome]:
-        """Apply *changes* in order and make them durable together; return one outcome each."""
+        """Apply *changes* in order and make them durable together, the first ones if that takes long.
+
+        Returns:
+            One outcome for each of those that are done: at least one.
+        """
         saved = self._writer.begin_change()
         # Of a change alone, the transaction is its savepoint.
         apart = len(changes) > 1 and not all(change.can_repeat for change in changes)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                outcomes = [self._apply_one(change, apart=apart, alone=len(changes) == 1) for change in changes]
+                outcomes = self._apply_some(changes, apart=apart)
             except _Undone:
                 self._connection.execute("BEGIN IMMEDIATE")
                 self._writer.forget(saved)
-                outcomes = [self._apply_one(change, apart=True) for change in changes]
+                outcomes = self._apply_some(changes, apart=True)
             self._writer.nuggets.save()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all are notified)
@@ -46,6 +54,15 @@ class GroupWriter:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             return [group_error(error) for _ in changes]
+        return outcomes
+
+    def _apply_some(self, changes: Sequence[Change[Any]], *, apart: bool) -> list[Outcome]:
+        alone, until = len(changes) == 1, self._clock.monotonic() + _LONGEST
+        outcomes: list[Outcome] = []
+        for change in changes:
+            outcomes.append(self._apply_one(change, apart=apart, alone=alone))
+            if self._clock.monotonic() >= until:
+                break
         return outcomes
 
     def _apply_one(self, change: Change[Any], *, apart: bool, alone: bool = False) -> Outcome:

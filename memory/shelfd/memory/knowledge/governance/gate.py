@@ -1,7 +1,7 @@
 """The gate that every text of a caller passes before it is stored."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -9,7 +9,7 @@ import structlog
 
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.entities.patterns import compile_pattern
-from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of
+from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, secret_rules
@@ -68,11 +68,12 @@ class Gate(Intake):
         if self._settings.min_characters > 1:
             self._check_length(note, origin)
         words = words_of(text)
-        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words)):
+        known = _telling_words().intersection(words)  # of most text none: looked for once, for all that follows
+        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, known)):
             note = self._without(note, self._search(_parts(note)), origin)
         if old is not None and not _is_reworded(note, old):
             return note
-        is_ordering = self._settings.quarantine and may_give_orders(text, words) and gives_orders(text, words)
+        is_ordering = self._settings.quarantine and may_give_orders(text, words, known) and gives_orders(text, words)
         trust = QUARANTINED if is_ordering else None
         return note if note.extra.trust == trust else self._trusted(note, trust, origin)
 
@@ -84,7 +85,8 @@ class Gate(Intake):
 
     def is_clean(self, text: str) -> bool:
         """Return whether *text* may be kept as it is. See the port."""
-        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words_of(text))):
+        words = words_of(text)
+        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, words)):
             return not self._search([_Part("", text)])
         return True
 
@@ -99,11 +101,11 @@ class Gate(Intake):
         if len("".join(note.content.split())) < least:
             self._refuse("min_characters", "content", f"has fewer than {least} characters beside blanks", origin)
 
-    def _may_hold_secrets(self, text: str, words: Sequence[bytes]) -> bool:
+    def _may_hold_secrets(self, text: str, words: Sequence[bytes], known: Iterable[bytes]) -> bool:
         """Whether it is worth while to look for secrets: most notes have no word that is one, or announces one."""
         return (
             max(map(len, words), default=0) >= SHORTEST
-            or not ASSIGNING.isdisjoint(words)
+            or not ASSIGNING.isdisjoint(known)
             or "://" in text
             or bool(self._own_secrets)
         )
@@ -170,6 +172,12 @@ class Gate(Intake):
             return {"shelf": self._shelf}
         about = {"principal": origin.principal, "method": origin.method, "request_id": origin.request_id}
         return {"shelf": self._shelf, **{name: value for name, value in about.items() if value is not None}}
+
+
+@cache
+def _telling_words() -> frozenset[bytes]:
+    """Words by which a text may hold secrets, or give orders."""
+    return ASSIGNING | words_of_orders()
 
 
 #: Made when the first text needs them: that takes some milliseconds, which the start has not.

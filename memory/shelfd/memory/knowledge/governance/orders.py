@@ -1,6 +1,7 @@
 """Text that gives orders to the machine that reads it: to forget its rules, to hide something, to send something away.
 
-A report that quotes such an order, or tells of one, gives none. What stands in quotation marks or code is not looked at
+Rules find what is worded like attacks that are known, and a learned model what reads like them (:mod:`leaning`). A
+report that quotes such an order, or tells of one, gives none. What stands in quotation marks or code is not looked at
 if there is text around it, and a text about attacks has to give more than one order of its own.
 """
 
@@ -14,9 +15,14 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+from shelfd.memory.knowledge.governance.leaning import leaning, may_lean
+
 #: What the orders of a passage weigh together, at least, for it to give orders; and if the text is about attacks.
 _ENOUGH: Final = 1.0
 _ENOUGH_IN_REPORTS: Final = 2.0
+#: A text that leans so far to an order gives one, and one that leans less than this gives none, whatever rules say.
+LEANS: Final = 0.5
+_LEANS_NOT: Final = -1.5
 _ROUNDING: Final = 1e-9
 #: Before an order, so many characters tell whether it is one.
 _TOLD: Final = 10
@@ -28,7 +34,7 @@ _FEWEST_WORDS: Final = 2
 #: many that have words of orders, those with the most are looked at: some milliseconds.
 _PASSAGE: Final = 1_200
 _SHARED: Final = 300
-_PASSAGES: Final = 24
+_PASSAGES: Final = 16
 #: Bytes a word, at most, of text whose letters stand apart.
 _APART: Final = 2.4
 
@@ -133,15 +139,21 @@ def words_of(text: str) -> Sequence[bytes]:
     return text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
 
 
-def may_give_orders(text: str, words: Sequence[bytes]) -> bool:
+def words_of_orders() -> frozenset[bytes]:
+    """Return the words without which, in a language that has blanks between words, no order is given; in UTF-8."""
+    return _known().words
+
+
+def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | None = None) -> bool:
     """Return whether it is worth while to ask :func:`gives_orders`; of most text it is not. Takes a microsecond.
 
     Args:
         text: The text.
         words: Its words, as :func:`words_of` returns them.
+        among: Those of them that are among :func:`words_of_orders`, if that is known; perhaps with others.
     """
     known = _known()
-    found = known.words.intersection(words)
+    found = known.words.intersection(words if among is None else among)
     if found and (len(found) >= _FEWEST_WORDS or not known.telling.isdisjoint(found)):
         return True
     if len(words) * _APART > len(text) > _FRAME:
@@ -170,10 +182,21 @@ def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
     return any(_weigh(passage) for _, passage in counted[:_PASSAGES])
 
 
+def as_read(text: str) -> str:
+    """Return *text* without disguise, in small letters, and without what it quotes."""
+    return _own_words(_undisguised(text))
+
+
 def _weigh(text: str, words: Sequence[bytes] | None = None) -> bool:
     plain = text.lower()
     text = _undisguised(text)
-    orders = _orders_by_words(text, words if plain == text else None)
+    if words is None or plain != text:
+        words = words_of(text)
+    if may_lean(text, words):
+        leans = leaning(_own_words(text))
+        if leans is not None and (leans >= LEANS or leans < _LEANS_NOT):
+            return leans >= LEANS
+    orders = _orders_by_words(text, words)
     if text.isascii() and _weight_of(orders) < _ENOUGH:
         return False  # nor can there be more in what is left without quotations
     own = _own_words(text)
