@@ -27,12 +27,10 @@ _TYPE_NAME: Final = TypeAdapter[str](TypeName)
 _DIGESTS: Final = TypeAdapter(frozenset[Annotated[str, Field(max_length=32)]])
 _SAYS: Final = TypeAdapter[str](Annotated[str, Field(max_length=32)])
 _AT: Final = TypeAdapter[int](Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)])
-_FIELDS: Final = frozenset(Note._fields) - ELSEWHERE
-_USUAL: Final = BLANK._asdict()
-_TAGS, _EXTRA = Note._fields.index("tags"), Note._fields.index("extra")  # this is the last
+_PLACES: Final = {name: at for at, name in enumerate(Note._fields) if name not in ELSEWHERE}
+_ID_AT, _CONTENT, _TAGS, _EXTRA = map(Note._fields.index, ("id", "content", "tags", "extra"))  # which is the last
 _NO_EXTRA: Final = NO_EXTRA._replace(fields={})  # as JSON has it
 _NEVER_USED: Final = Usage()
-_in_order: Final = itemgetter(*Note._fields)
 #: Of a note's fields, those whose limits are those of what callers say.
 _SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
 _said: Final = itemgetter(*map(Note._fields.index, _SAID))
@@ -46,19 +44,21 @@ _SHAPES_KEPT: Final = 256
 def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     """Read a note; its links are read by :func:`read_links`."""
     line, rest = _line(item)
-    fields = {**_object(rest.get("note", {}), "shelfd.note")}
-    if unknown := sorted(fields.keys() - _FIELDS):
-        raise InvalidParams(f"shelfd.note.{unknown[0][:64]}: is not known here", field="shelfd.note")
-    content = _object(line.get("content"), "content").get("raw")
-    extra = NO_EXTRA
+    fields = _object(rest.get("note", {}), "shelfd.note")
+    values: list[Any] = list(BLANK)
+    for name, value in fields.items():
+        if name not in _PLACES:
+            unknown = min(fields.keys() - _PLACES.keys())
+            raise InvalidParams(f"shelfd.note.{unknown[:64]}: is not known here", field="shelfd.note")
+        values[_PLACES[name]] = value
+    values[_ID_AT], values[_CONTENT] = line.get("id"), _object(line.get("content"), "content").get("raw")
+    values[_EXTRA] = NO_EXTRA
     if "extra" in fields or "state" in rest:
-        extra = _extra(fields.pop("extra", {}))
-        if "state" in rest:
-            extra = extra._replace(lineage=read_state(rest).lineage())
-    values = {**_USUAL, **fields, "id": line.get("id"), "content": content, "extra": extra}
-    if isinstance(tags := values["tags"], list):
-        values["tags"] = tuple(tags)
-    note = _note(_in_order(values))
+        extra = _extra(fields.get("extra", {}))
+        values[_EXTRA] = extra._replace(lineage=read_state(rest).lineage()) if "state" in rest else extra
+    if isinstance(tags := values[_TAGS], list):
+        values[_TAGS] = tuple(tags)
+    note = _note(tuple(values))
     _check(note, origin)
     _check_integers(fields.values())
     usage = rest.get("usage")
