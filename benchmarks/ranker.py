@@ -38,6 +38,10 @@ from shelfd.memory.recall.focus import Candidate
 from shelfd.memory.recall.held_vectors import HeldVectors, compared, stored
 from shelfd.memory.recall.relevance import FEATURES
 
+#: What adds up to a score.
+PARTS: Final = (
+    *"own previous earlier question_before next session author when kind telling question date dense name".split(),
+)
 DEPTH: Final = 100  #: hits that are ranked anew
 OTHERS: Final = 2_000  #: notes around those of a domain of our own
 PENALTIES: Final = (3.0, 10.0, 30.0, 100.0)
@@ -111,7 +115,7 @@ def asked_of(group: str, found: Sequence[Candidate], gold: Iterable[str]) -> Ask
         return None
     best = found[0].hit.score or 1.0
     none = (0.0,) * len(FEATURES)
-    rows = [[*(part / best for part in one.hit.signals.values()), *(one.features or none)] for one in found]
+    rows = [[*(one.hit.signals.get(name, 0.0) / best for name in PARTS), *(one.features or none)] for one in found]
     wanted = set(gold)
     return Asked(
         group, np.array([one.hit.score / best for one in found]), np.array(rows, np.float64),

@@ -8,7 +8,7 @@ from shelfd.memory.ports.embedder import Vectors
 from shelfd.memory.ports.vectors import NoteVectors
 from shelfd.memory.recall import held_vectors
 from shelfd.memory.recall.fields import NEXT, PREVIOUS
-from shelfd.memory.recall.held_vectors import HeldVectors, compared, stored, vectors_of
+from shelfd.memory.recall.held_vectors import OWN, HeldVectors, compared, stored, vectors_of
 
 _WIDTH = 4
 rows = st.integers(1, 9)
@@ -70,7 +70,7 @@ def test_likeness_is_that_of_what_is_held(
         previous = before[row] if before[row] in expected else row
         earlier = before[previous] if before[previous] in expected else previous
         context = max_sim(array(asked), expected[row], expected[previous], expected[earlier], weights=weighed)
-        assert abs(value - (own + PREVIOUS * context + NEXT * own) / (1 + PREVIOUS + NEXT)) < 1e-4
+        assert abs(value - (OWN * own + PREVIOUS * context + NEXT * own) / (OWN + PREVIOUS + NEXT)) < 1e-4
 
 
 def test_many_notes_are_compared_in_blocks() -> None:

@@ -15,6 +15,7 @@ from shelfd.memory.recall.fields import NEXT, PREVIOUS
 _BLOCK: Final = 8_192
 _CAPACITY: Final = 1_024
 _LEAST_LENGTH: Final = 1e-6
+OWN: Final = 0.5  #: weight of the note by itself; those of what is beside it are those of words
 _LEAST_WEIGHT: Final = 0.01  #: of a vector of a query, before they are made to add up
 
 Likenesses = npt.NDArray[np.float32]
@@ -60,9 +61,9 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
 
     MaxSim is the weighted mean, over the query's vectors, of the best cosine with any of the note's. A vector weighs as
     much as its best note is above all notes on average: what is like most of them says as little as a word that most of
-    them have. As with words, what stands in the note before counts, and a little what stands in the one after; the
-    weights are the same. The note before that counts, too: an answer often follows two turns after what it is about.
-    Both are measured.
+    them have. As with words, what stands in the note before counts, and a little what stands in the one after, with the
+    same weights. The note before that counts, too: an answer often follows two turns after what it is about. The note
+    by itself counts half: words say already what it says itself. All three are measured.
 
     Args:
         picture: Of the notes.
@@ -77,9 +78,9 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
     previous, following = (_places(picture.rows, order, rows) for rows in (before, after))
     best = np.maximum(best, best[previous])
     context = np.maximum(best, best[previous]) @ weights  # with the two before it
-    values = (own + PREVIOUS * context + NEXT * own[following]) / (1 + PREVIOUS + NEXT)
+    values = (OWN * own + PREVIOUS * context + NEXT * own[following]) / (OWN + PREVIOUS + NEXT)
     order = order[picture.rows[order] >= 0]
-    return picture.rows[order], values[order]
+    return picture.rows[order], values[order].astype(np.float32, copy=False)
 
 
 def _weights(best: Likenesses) -> Likenesses:

@@ -21,6 +21,11 @@ def verdict(old: str, new: str, *, key: str | None = None, old_key: str | None =
 
 
 UPDATED = [
+    ("My blood pressure is 150.", "My blood pressure is 130."),
+    ("web-3 is down.", "web-3 is back up."),
+    ("The domain bad.example resolves to 203.0.113.7.", "The domain bad.example resolves to 203.0.113.9."),
+    ("Die Müllabfuhr kommt montags.", "Die Müllabfuhr kommt jetzt mittwochs."),
+    ("Our hotel in Rome is the Artemide.", "We changed the hotel in Rome to the Quirinale."),
     ("APT28 deployed X-Agent via spearphishing targeting NATO members",
      "APT28 stopped using X-Agent, switched to HeadLace backdoor"),
     ("Ben drinks tea.", "Ben no longer drinks tea."),
@@ -142,6 +147,10 @@ STAYS = [
     ("Sam is in Munich.", "Sam is in a meeting."),
     ("The soup is made with onions.", "The soup is made with carrots."),
     ("Eva lives in Linz. She keeps bees.", "Eva lives in Graz."),
+    ("We have a boat trailer.", "We sold the boat."),
+    ("I prefer coffee ice cream.", "I prefer tea over coffee these days."),
+    ("Chloé est née à Lyon.", "Chloé a déménagé de Lyon à Nantes."),
+    ("Paul a travaillé chez Renault en 2008.", "Paul ne travaille plus chez Renault."),
     ("Anna mag Sushi.", "Anna mag Ramen."),
     ("Juan habla francés.", "Juan habla alemán."),
     ("王芳的朋友是李雷。", "王芳的朋友是韩梅。"),

@@ -39,3 +39,9 @@ def _is_elsewhere(new: Statement, old: Statement) -> bool:
 def works_there(old: Statement) -> bool:
     """Return whether somebody works at a place, which a move from there does not end."""
     return (old.verb, old.link) == _WORKING.get(old.language)
+
+
+def only_begins(ended: set[str], old: Statement) -> bool:
+    """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer."""
+    owned = old.verb in lexicon(old.language)["possessing"] | lexicon(old.language)["have"]
+    return owned and len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended and old.core[0] in ended

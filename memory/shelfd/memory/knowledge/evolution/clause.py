@@ -46,6 +46,8 @@ def read_clause(
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = _stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
+    if lexicon.language == "fr" and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
+        statement = statement._replace(event=True)  # "a travaillé" is written like "travaille" without accents
     return _marked(statement, marks), own
 
 
@@ -349,7 +351,8 @@ def _slot(
             return Arity.FIXED
         determiners, of = lists["determiners"], lists["of"]
         bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
-        if not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts):
+        is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
+        if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
             return Arity.FIXED
         if joined:
             functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)

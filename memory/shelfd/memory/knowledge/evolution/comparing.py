@@ -3,7 +3,8 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.circumstances import ended_by, works_there
+from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
+from shelfd.memory.knowledge.evolution.circumstances import ended_by, only_begins, works_there
 from shelfd.memory.knowledge.evolution.lexicon import YOU, countries, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
@@ -122,7 +123,7 @@ def _moved_on(new: Statement, old: Statement) -> Judgement:
 
 def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
     """A new value in place of one of the same kind."""
-    if old.value is Value.AMOUNT and (new.amounts[-1:] == old.amounts[-1:] or _families(new) != _families(old)):
+    if old.value is Value.AMOUNT and (not differ(new, old) or families(new) != families(old)):
         return ADDS
     if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
         return ADDS
@@ -133,12 +134,10 @@ def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
     return _updated(new, reason)
 
 
-def _families(statement: Statement) -> list[str]:
-    return [word for word in statement.core if word.startswith("#")]
-
-
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
+    if old.slot is Arity.FIXED:  # who moves away was born there all the same
+        return ADDS
     if old.event and (_times(old) or not (old.verb and _alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
@@ -152,8 +151,8 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         ended = {word for word in ended if word[0] != "~"}
         core, said, every = {*old.core}, {*old.core, *old.rest}, {*new.core}
         if old.value is Value.AMOUNT:  # three coffees are coffee, and 5 mg of it are it
-            core, said, ended, every = ({*map(_singular, words)} for words in (said, said, ended, every))
-        fits = every <= core and ended <= said
+            core, said, ended, every = ({*map(singular, words)} for words in (said, said, ended, every))
+        fits = every <= core and ended <= said and not only_begins(every, old)
         fits = fits and (not new.link or not old.link or new.link == old.link)
         fits = fits and (
             bool(new.core)
@@ -164,10 +163,6 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if not fits or old.several:
         return ADDS
     return _updated(new, "no longer holds")
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if word[-1] == "s" and word[-2:] != "ss" else word
 
 
 def _can_end(old: Statement) -> bool:
@@ -331,7 +326,7 @@ def _same_but_amounts(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja"):
         same = new.core == old.core and new.value is Value.AMOUNT
     else:
-        same = new.words == old.words or [*map(_singular, new.words)] == [*map(_singular, old.words)]
+        same = new.words == old.words or [*map(singular, new.words)] == [*map(singular, old.words)]
     return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
 
 
@@ -384,8 +379,10 @@ _HAVE: Final = ("have", "haben", "tener", "avoir")
 def _category(statement: Statement) -> set[int]:
     if statement.language in ("zh", "ja"):
         return set()
-    words = lexicon(statement.language)
-    return {words.categories[word] for word in statement.core if word in words.categories}
+    words, core = lexicon(statement.language), statement.core
+    if len(core) > 2 and core[-1].isalpha() and core[-1] not in words.categories:
+        return set()  # coffee ice cream is no coffee
+    return {words.categories[word] for word in core if word in words.categories}
 
 
 def _contains(new: tuple[str, ...], old: tuple[str, ...]) -> bool:

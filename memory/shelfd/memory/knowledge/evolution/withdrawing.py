@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import END, statements_of
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Effect, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement
 from shelfd.memory.knowledge.evolution.tokens import tokenise
 from shelfd.memory.notes.words import ends_as_question
 
@@ -143,7 +143,7 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
     """Return which of *found* ends what *old* says; None if none does."""
     if not old.subject or not old.core or not old.positive or not old.real or old.several or old.past:
         return None
-    if old.effect is not Effect.SAYS or old.language not in _LANGUAGES:
+    if old.effect is not Effect.SAYS or old.slot is Arity.FIXED or old.language not in _LANGUAGES:
         return None
     words = lexicon(old.language)
     amounts = iter(old.amounts)
