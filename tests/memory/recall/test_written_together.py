@@ -65,7 +65,7 @@ def state(index: RecallIndex) -> dict[str, Any]:
             term: (statistics.own[at], statistics.previous[at])
             for at, term in enumerate(contents.vocabulary.stored()[0])
         },
-        "authors": [index._contents.authors.named(words.split()) for words in ("ada", "ada byron", "bo", "crane")],
+        "authors": [contents.authors.named(words) for words in (["ada"], ["ada", "byron"], ["bo"], ["crane"])],
         "length": len(index),
     }
 

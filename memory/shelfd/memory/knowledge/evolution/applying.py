@@ -100,7 +100,9 @@ def remember_evolved(
     repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
     if repeated and not superseding and not _adds(given, repeated[0]):
         return Evolved(repeated[0], "noop")
-    kept = store_note(tx, _holding(given, new.when, superseding, tx.now), limits, text=text)
+    if superseding:
+        given = _holding(given, new.when, superseding, tx.now)
+    kept = store_note(tx, given, limits, text=text)
     if kept.note.quarantined:
         return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:

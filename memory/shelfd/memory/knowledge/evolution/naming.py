@@ -1,6 +1,7 @@
 """Statements about what has several names, told as of the one that stands for all of them."""
 
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import permutations
 from typing import Final
@@ -50,19 +51,21 @@ def _built_in() -> dict[str, str]:
     return {**names, **{key: key for key in names.values()}}
 
 
-def _known(keys: Collection[str], entities: EntitiesView) -> dict[str, str]:
+def _known(keys: AbstractSet[str], entities: EntitiesView) -> dict[str, str]:
     """Return the name that stands for each of *keys* that is a name of something."""
     everybodys = _built_in()
-    known = {key: everybodys[key] for key in keys if key in everybodys}
-    asked = {key: key for key in keys}
+    known = {key: everybodys[key] for key in everybodys.keys() & keys}
+    names = entities.named(sorted(keys))
+    asked = {key: key for key in keys} if names else {}
     for _ in range(_STEPS):
-        found = {alias.alias: alias.canonical for alias in reversed(entities.named(sorted(asked)))}
-        if not found:
+        if not names:  # as nearly always
             break
+        found = {alias.alias: alias.canonical for alias in reversed(names)}
         for key, origin in asked.items():
             if key in found:
                 known[origin] = everybodys.get(found[key], found[key]) or origin
         asked = {found[key]: origin for key, origin in asked.items() if found.get(key)}
+        names = entities.named(sorted(asked))
     return known
 
 

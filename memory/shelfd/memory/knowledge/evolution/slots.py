@@ -38,12 +38,13 @@ def numbered(slots: Iterable[Slot], salt: int) -> list[int]:
     """
     numbers: set[int] = set()
     places: dict[str, int] = {}
-    for slot in slots:
-        subject, said = slot
-        if "|" in subject:  # in which all slots were written once: those of older notes are stored by that
-            subject, _, said = (f"{subject}|{said}" if said else subject).partition("|")
+    for subject, said in slots:
         place = places.get(subject)
         if place is None:
+            if "|" in subject:  # which parted the two once: slots of older notes are stored by that
+                first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
+                numbers.add(crc32(f"{salt} {first}".encode()) << 16 | crc32(rest.encode()) & 0xFFFF)
+                continue
             place = places[subject] = crc32(f"{salt} {subject}".encode()) << 16
         numbers.add(place | crc32(said.encode()) & 0xFFFF)
     return sorted(numbers)
@@ -59,7 +60,7 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[Slot]:
             continue
         subject = _subject(statement.language, statement.subject)
         for verb in _verbs(statement.language, statement.verb):
-            yield subject, f"v {verb}"
+            yield subject, verb
         for word in statement.core[:_WORDS]:
             if word[0] not in "#~":
                 yield subject, f"c {word}"
@@ -85,7 +86,7 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
         if statement.positive:
             yield subject, _denied(statement)
         if not statement.positive or statement.slot is Arity.FIXED:
-            yield subject, f"v {_verbs(statement.language, statement.verb)[0]}"
+            yield subject, _verbs(statement.language, statement.verb)[0]
 
 
 def wanted(statements: Iterable[Statement]) -> Iterator[Slot]:
@@ -109,7 +110,7 @@ def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
 
 
 def _denied(statement: Statement) -> str:
-    return f"d {_verbs(statement.language, statement.verb)[0]}"
+    return "d" + _verbs(statement.language, statement.verb)[0].removeprefix("v")
 
 
 def _can_change(statement: Statement) -> bool:
@@ -132,24 +133,24 @@ def _subject(language: str, words: Collection[str]) -> str:
 
 
 def _verbs(language: str, verb: str) -> list[str]:
-    """Return what stands for a verb and all that say nearly the same."""
-    return _classes(language).get(verb) or [verb]
+    """Return what is said by a verb and all that say nearly the same."""
+    return _classes(language).get(verb) or [f"v {verb}"]
 
 
 @cache
 def _classes(language: str) -> dict[str, list[str]]:
-    """Return verb -> the numbers of the classes that it is in."""
+    """Return verb -> what is said by it: the numbers of the classes that it is in."""
     found: dict[str, list[str]] = {}
     for at, verbs in enumerate(() if language in _SPACELESS else lexicon(language).classes):
         for verb in verbs:
-            found.setdefault(verb, []).append(str(at))
+            found.setdefault(verb, []).append(f"v {at}")
     return found
 
 
 def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
     verbs = _verbs(statement.language, statement.verb)
     for verb in verbs:
-        yield subject, f"v {verb}"
+        yield subject, verb
     if statement.core and (word := statement.core[0])[0] not in "#~":
         yield subject, f"c {word}"
     if statement.denied:
@@ -158,7 +159,7 @@ def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
         yield subject, _KINDS[statement.value]
     if statement.effect is Effect.INSTEAD:
         replaced = _subject(statement.language, statement.denied)
-        yield from ((replaced, f"v {verb}") for verb in verbs)
+        yield from ((replaced, verb) for verb in verbs)
     if statement.now and statement.core:
         yield _exchanged(statement)
     if (statement.now or statement.value is Value.STATE) and statement.language not in _SPACELESS:
@@ -173,7 +174,7 @@ def _by_being(statement: Statement, subject: str) -> Iterator[Slot]:
     elif statement.value is Value.STATE and statement.core in DEAD:
         verbs = words["living"]
     for one in sorted(verbs):
-        yield from ((subject, f"v {verb}") for verb in _verbs(statement.language, one))
+        yield from ((subject, verb) for verb in _verbs(statement.language, one))
 
 
 def _by_effect(statement: Statement) -> Iterator[str]:
@@ -183,17 +184,17 @@ def _by_effect(statement: Statement) -> Iterator[str]:
         yield "c progress"
     elif effect is Effect.REMOVED:
         serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
-        yield from {f"v {verb}": None for one in ("be", *serving) for verb in _verbs(language, one)}
+        yield from {verb: None for one in ("be", *serving) for verb in _verbs(language, one)}
     elif effect is Effect.MOVED and statement.value not in (Value.TIME, Value.AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
-        yield from (f"v {verb}" for verb in _verbs(language, home))
+        yield from _verbs(language, home)
         yield _KINDS[Value.NAME]
     elif effect is Effect.RENEWED and statement.value is Value.NAME:
-        yield from (f"v {verb}" for verb in ("be", *_verbs(language, USE.get(language, ""))))
+        yield from ("v be", *_verbs(language, USE.get(language, "")))
         yield from (f"c {word}" for word in statement.core[:_WORDS])
     elif effect in (Effect.ENDED, Effect.LEFT):
         if statement.verb:
-            yield from (f"v {verb}" for verb in _verbs(language, statement.verb))
+            yield from _verbs(language, statement.verb)
         yield from (f"c {word}" for word in statement.core[:_WORDS])
     else:
         yield _KINDS[statement.value]

@@ -84,6 +84,8 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
     if lexicon.language == "fr":
         sentence = _ELIDED.sub(r"\1e ", sentence)
     has_digits = _DIGIT.search(sentence) is not None
+    if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
+        sentence = sentence[:-1]  # as most: then the last word is like the others
     raws = split(sentence)
     folded = map(str.lower, raws) if sentence.isascii() else map(fold, raws)
     add = words.append
