@@ -23,6 +23,11 @@ def verdict(old: str, new: str, *, key: str | None = None, old_key: str | None =
 UPDATED = [
     ("My blood pressure is 150.", "My blood pressure is 130."),
     ("web-3 is down.", "web-3 is back up."),
+    ("We deploy with Jenkins.", "We deploy with GitHub Actions now."),
+    ("The office Wi-Fi is called Falcon.", "They renamed the office Wi-Fi to Heron."),
+    ("I'm training for the Berlin marathon.", "I dropped out of the Berlin marathon."),
+    ("The deadline is Friday.", "The deadline was extended to next Wednesday."),
+    ("The API returns XML.", "Since v2 the API returns JSON instead of XML."),
     ("The domain bad.example resolves to 203.0.113.7.", "The domain bad.example resolves to 203.0.113.9."),
     ("Die Müllabfuhr kommt montags.", "Die Müllabfuhr kommt jetzt mittwochs."),
     ("Our hotel in Rome is the Artemide.", "We changed the hotel in Rome to the Quirinale."),
@@ -115,6 +120,9 @@ CORRECTED = [
 ]
 
 STAYS = [
+    ("We deploy with Jenkins.", "We deploy with GitHub Actions."),
+    ("The deadline is Friday.", "The deadline is next Friday."),
+    ("Ann trains for the Berlin marathon.", "Ben dropped out of the Berlin marathon."),
     ("Emma prend des antibiotiques.", "Léo ne prend plus d'antibiotiques depuis lundi."),
     ("The feature is disabled in staging.", "The feature is enabled in production."),
     ("On 3 March the gateway went down for eleven minutes.", "On 3 April the gateway went down for eleven minutes."),

@@ -153,7 +153,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         if old.value is Value.AMOUNT:  # three coffees are coffee, and 5 mg of it are it
             core, said, ended, every = ({*map(singular, words)} for words in (said, said, ended, every))
         fits = every <= core and ended <= said and not only_begins(every, old)
-        fits = fits and (not new.link or not old.link or new.link == old.link)
+        fits = fits and (not new.link or not old.link or new.link in (old.link, "out of"))
         fits = fits and (
             bool(new.core)
             or not old.core
@@ -364,11 +364,11 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
         return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else ADDS
+    if new.now and new.link == old.link != "":
+        return _updated(new, "another value now")
     if new.now and new.language not in ("zh", "ja") and _alike(new.language, new.verb, USE[new.language]):
         return _renewed(new, old)
     if new.now and new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["now_functional"]:
-        return _updated(new, "another value now")
-    if new.now and new.verb == "be" and new.link == old.link != "":
         return _updated(new, "another value now")
     return ADDS
 
