@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.room import make_room
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
@@ -269,7 +270,7 @@ class RecallIndex:
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:
-            del self._term_sets[next(iter(self._term_sets))]
+            make_room(self._term_sets)
         self._term_sets[ordinal] = found
         return found
 

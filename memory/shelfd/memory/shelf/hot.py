@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.notes.room import make_room
 from shelfd.memory.ports.projection import OF_LINKS, PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
@@ -71,7 +72,7 @@ class HotNotes:
             rendered = render(note)
             if self._notes.get(note.id) is note:
                 if len(self._rendered) >= _RENDERED:
-                    del self._rendered[next(iter(self._rendered))]
+                    make_room(self._rendered)
                 self._rendered[note.id] = note, rendered
         return rendered
 
@@ -82,7 +83,7 @@ class HotNotes:
             shown = show(note, kind)
             if self._notes.get(note.id) is note:
                 if len(self._shown) >= _KEPT:
-                    del self._shown[next(iter(self._shown))]
+                    make_room(self._shown)
                 self._shown[note.id] = note, kind, shown
         return shown
 
@@ -132,7 +133,7 @@ class HotNotes:
         for note in notes:
             if len(note.content) <= _LONGEST:
                 if len(kept) >= _KEPT and note.id not in kept:
-                    del kept[next(iter(kept))]
+                    make_room(kept)
                 kept[note.id] = note
             else:
                 kept.pop(note.id, None)
