@@ -159,7 +159,7 @@ async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.
         await api.call("recall", query="1")  # opens it
         await asyncio.sleep(0)
         await api.call("recall", query="2")
-        for _ in range(8):
+        for _ in range(32):
             api.clock.advance(timedelta(seconds=1))
             await asyncio.sleep(0)
         looks = Looks(monkeypatch)
@@ -167,6 +167,17 @@ async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.
         assert looks.count == 0
         assert (await api.call("recall", query="7"))["results"]
         assert looks.count > 0
+
+
+async def test_documents_are_not_read_to_be_at_hand() -> None:
+    async with memory() as api:
+        await api.remember("the oldest")
+        for number in range(2 * hot._STEP):
+            await api.remember(f"page {number} " * 1_500)
+        kept = api.shelf().hot
+        kept.clear()
+        assert list(kept.warm_up()) == []
+        assert kept._notes == {}
 
 
 async def test_a_disk_that_fails_for_a_moment_only_leaves_notes_to_be_read_later(

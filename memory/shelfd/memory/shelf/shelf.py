@@ -37,7 +37,7 @@ from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
 log = structlog.get_logger("shelfd.memory")
 
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
-_WARMING = timedelta(milliseconds=5)  #: between two steps of filling a cache, so that they take a tenth of the time
+_WARMING = timedelta(milliseconds=2)  #: between two steps of filling a cache, so that they take a tenth of the time
 T = TypeVar("T")
 P = TypeVar("P", bound=Projection)
 PartP = TypeVar("PartP", bound=PartProjection)
