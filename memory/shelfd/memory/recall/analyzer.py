@@ -169,10 +169,12 @@ class Analyzer:
     def parse_texts(self, texts: Sequence[str]) -> tuple[list[ParsedText], Skimmed]:
         """Return what :meth:`parse_text` does of some *texts*, and what their words are; of others these are none."""
         is_plain = [text.isascii() and MARK not in text for text in texts]
+        # First the others: whoever reads a text may forget all words, whose numbers the rest is told by.
+        others = {at: self.parse_text(text) for at, text in enumerate(texts) if not is_plain[at]}
         skim = skimmed([text if plain else "" for text, plain in zip(texts, is_plain, strict=True)], self.traits)
         parsed = [
-            self._parsed(text, text.lower(), skim.words[begin:end], signs) if plain else self.parse_text(text)
-            for text, plain, begin, end, signs in zip(texts, is_plain, skim.begins, skim.ends, skim.signs, strict=True)
+            others[at] if at in others else self._parsed(text, text.lower(), skim.words[begin:end], signs)
+            for at, (text, begin, end, signs) in enumerate(zip(texts, skim.begins, skim.ends, skim.signs, strict=True))
         ]
         return parsed, skim
 
