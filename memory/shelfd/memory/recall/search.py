@@ -26,7 +26,7 @@ from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
 from shelfd.memory.recall.inverted import Numbers
-from shelfd.memory.recall.postings import Run, joined, side_by_side
+from shelfd.memory.recall.postings import PostingLists, Run, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
@@ -44,8 +44,12 @@ _MANY_DOCUMENTS: Final = 5_000  #: do, if they are one in a hundred
 _ENOUGH: Final = 100
 #: The documents that choose which sessions are scored are as many as is said up to this size of a shelf.
 _LARGE: Final = 10_000
-#: From how many times more postings than documents on each document is looked for in them.
-_MANY: Final = 8
+#: Of one ten times as large so many times as many: the fewest that find, of a million notes, what scoring all finds.
+_GROWTH: Final = 1.7
+#: From how many times more postings than edges of stretches on these are looked for in them (measured).
+_MANY: Final = 40
+#: Ordinals apart that belong to two stretches.
+_GAP: Final = 64
 _NOBODY: Final = np.zeros(0, np.int32)
 _NO_ORDINALS: Final = np.zeros(0, np.int64)
 
@@ -210,7 +214,7 @@ class Search:
                 count = len(found)
             if count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
-                return None, None, _base_scores(view, None, terms, runs, explain=explain)
+                return None, None, self._base(view, np.arange(columns.size), terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
         else:
             members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
@@ -219,9 +223,10 @@ class Search:
         try:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
             self._marks[ordinals] = True
-            runs = [[self._among(run, ordinals) for run in some] for some in runs]
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
-            base = _base_scores(view, ordinals, terms, runs, explain=explain)
+            stretches = _stretches(ordinals)
+            runs = [[_narrowed(run, stretches) for run in some] for some in runs]
+            base = self._base(view, ordinals, terms, runs, explain=explain)
             return ordinals, None if members is ordinals else place[members].astype(np.int64) - 1, base
         finally:
             place[ordinals], self._marks[ordinals] = 0, False
@@ -254,8 +259,8 @@ class Search:
         return members, distinct(np.concatenate([members, *context(columns, members)])), orphans
 
     def _limit(self, terms: int, k: int) -> int:
-        """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
-        growth: float = max(1.0, self._contents.columns.size / _LARGE) ** log10(2)
+        """Return how many documents choose the sessions to be scored: more on a larger shelf."""
+        growth: float = max(1.0, self._contents.columns.size / _LARGE) ** log10(_GROWTH)
         return min(max(round(self._candidates * growth * terms / 2), 2 * k, 1), MEMBERS)
 
     def _by_rarity(self, terms: QueryTerms) -> tuple[list[int], list[int]]:
@@ -273,19 +278,29 @@ class Search:
         size = self._contents.columns.size
         return max(min(size // _COMMON, _MANY_DOCUMENTS), size // _COMMON_AMONG_MANY, _FEW)
 
-    def _among(self, run: Run, ordinals: IntArray) -> Run:
-        """Return the postings of a *run* of the documents *ordinals*, ascending, which are those that have a place."""
-        documents, counts = run
-        if len(documents) > _MANY * len(ordinals):
-            begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
-            wanted = ordinals[begin:end].astype(documents.dtype)
-            at = documents.searchsorted(wanted)  # the last one is not beyond the last document
-            at = at[documents[at] == wanted]
-        else:
-            if engine.loops is not None:
-                return run  # they look for themselves
-            (at,) = self._marks.take(documents).nonzero()
-        return documents[at], counts[at]
+    def _base(
+        self,
+        view: ScoredDocuments,
+        ordinals: IntArray,
+        terms: QueryTerms,
+        runs: Sequence[Sequence[Run]],
+        *,
+        explain: bool,
+    ) -> BaseScores:
+        """Return the base scores of the documents in *view*, *ordinals*; *runs* may have postings of others, too."""
+        loops = engine.loops
+        if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
+            idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+            found = loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages)
+            return BaseScores(found, {})
+        postings = joined(runs) if view.place is None else self._placed(runs)
+        return base_scores(view, terms, postings, explain=explain)
+
+    def _placed(self, runs: Sequence[Sequence[Run]]) -> PostingLists:
+        """Return the postings of the documents that have a place: of all runs at once, for there are tens."""
+        documents, counts, ends = side_by_side(runs)
+        (at,) = self._marks.take(documents).nonzero()
+        return documents[at].astype(np.int64), ends.searchsorted(at, "right"), counts[at].astype(np.float64)
 
     def _make_room(self) -> None:
         # One slot more than ordinals: the pointer -1 reads the last one.
@@ -295,16 +310,27 @@ class Search:
             self._marks = np.zeros(2 * self._contents.columns.size + 1, np.bool_)
 
 
-def _base_scores(
-    view: ScoredDocuments, ordinals: IntArray | None, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
-) -> BaseScores:
-    """Return the base scores of the documents in view, *ordinals* or all; *runs* may have postings of others, too."""
-    loops = engine.loops
-    if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
-        idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
-        ordinals = np.arange(view.size) if ordinals is None else ordinals
-        return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
-    return base_scores(view, terms, joined(runs), explain=explain)
+def _stretches(ordinals: IntArray) -> Numbers:
+    """Return the first and the last of *ordinals*, ascending, before and after each gap: those of a session are near."""
+    (gaps,) = (np.diff(ordinals) > _GAP).nonzero()
+    ends = np.empty(2 * len(gaps) + 2, np.int32)
+    ends[0], ends[-1] = ordinals[0], ordinals[-1]
+    ends[1:-1:2], ends[2:-1:2] = ordinals[gaps], ordinals[gaps + 1]
+    ends[1::2] += 1
+    return ends
+
+
+def _narrowed(run: Run, stretches: Numbers) -> Run:
+    """Return the postings in a *run* of the documents in *stretches*; of a run that is not much longer, all."""
+    documents, counts = run
+    if len(documents) <= _MANY * len(stretches):
+        return run
+    edges = documents.searchsorted(stretches)
+    begin, end = edges[::2], edges[1::2]
+    sizes = end - begin
+    at = np.repeat(end - sizes.cumsum(), sizes)
+    at += np.arange(len(at))
+    return documents[at], counts[at]
 
 
 _NEAR_POSTINGS: Final = 6_000  #: read for one text
