@@ -3,6 +3,7 @@
 import json
 import select
 import socket
+import struct
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ _READ_BYTES: Final = 1 << 16
 _LONG_BYTES: Final = 1 << 11
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
+_TIMED_OUT: Final = "timed out"
+_LEAST_S: Final = 1e-6  #: the shortest time that the kernel waits
 #: How often who waits for an answer is called.
 LOOK_S = 0.25
 
@@ -51,6 +54,7 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
         connection.settimeout(timeout_s)
         try:
             connection.connect(candidate)
+            _wait_at_most(connection, timeout_s)
         except OSError as error:
             connection.close()
             # A path that is too long has no strerror.
@@ -61,6 +65,18 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
     raise NotRunning(tried, advice([path for path, _ in tried]) if closed is None else not_admitted(closed))
 
 
+def _wait_at_most(connection: socket.socket, timeout_s: float | None) -> None:
+    """Let the kernel end reads and writes that take longer: Python's own timeout takes a system call for each.
+
+    None: let them take any time.
+    """
+    whole, rest = divmod(0.0 if timeout_s is None else max(timeout_s, _LEAST_S), 1)  # the kernel takes 0 for no end
+    at_most = struct.pack("ll", int(whole), int(rest * 1_000_000))
+    connection.settimeout(None)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connection.setsockopt(socket.SOL_SOCKET, option, at_most)
+
+
 class Client:
     """One connection; calls one after another. Not for several threads at once.
 
@@ -69,7 +85,7 @@ class Client:
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
-        self._reader = connection.makefile("rb", _READ_BYTES)
+        self._received, self._taken = b"", 0  #: what was read last, and how much of it is done with
         self._last_id = 0
         self._notifications: deque[dict[str, Any]] = deque()
 
@@ -158,11 +174,10 @@ class Client:
 
     def wait_for_ever(self) -> None:
         """Let reads take any time from now on, as following events does."""
-        self._socket.settimeout(None)
+        _wait_at_most(self._socket, None)
 
     def close(self) -> None:
         """End the connection. A second call is harmless."""
-        self._reader.close()
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -178,14 +193,25 @@ class Client:
             self._socket.sendall(line)
         except BrokenPipeError:
             raise ConnectionResetError("the daemon closed the connection") from None
+        except BlockingIOError:
+            raise TimeoutError(_TIMED_OUT) from None
 
     def _read(self) -> dict[str, Any]:
-        line = self._reader.readline(REPLY_BYTES)
-        if not line.endswith(b"\n"):
-            if len(line) >= REPLY_BYTES:
+        parts, size = [], 0
+        while (end := self._received.find(b"\n", self._taken)) < 0:
+            parts.append(self._received[self._taken :])
+            size += len(parts[-1])
+            if size >= REPLY_BYTES:
                 raise ProtocolError("the daemon's reply is longer than any reply may be")
-            raise ConnectionResetError("the daemon closed the connection")
-        return decode(line)
+            try:
+                self._received, self._taken = self._socket.recv(_READ_BYTES), 0
+            except BlockingIOError:
+                raise TimeoutError(_TIMED_OUT) from None
+            if not self._received:
+                raise ConnectionResetError("the daemon closed the connection")
+        parts.append(self._received[self._taken : end + 1])
+        self._taken = end + 1
+        return decode(b"".join(parts))
 
 
 def encode(message: Mapping[str, Any]) -> bytes:

@@ -50,7 +50,7 @@ class RecallIndex:
         two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
             scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
         candidates: How many documents choose those sessions, per two query terms, on a shelf of 10,000; on one ten
-            times as large twice as many.
+            times as large 1.7 times as many.
         delta: How many documents are kept in plain lists before they become a segment.
     """
 

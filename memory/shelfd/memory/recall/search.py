@@ -311,7 +311,7 @@ class Search:
 
 
 def _stretches(ordinals: IntArray) -> Numbers:
-    """Return the first and the last of *ordinals*, ascending, before and after each gap: those of a session are near."""
+    """Return where each stretch of *ordinals*, ascending, begins and ends: those of a session are near each other."""
     (gaps,) = (np.diff(ordinals) > _GAP).nonzero()
     ends = np.empty(2 * len(gaps) + 2, np.int32)
     ends[0], ends[-1] = ordinals[0], ordinals[-1]
