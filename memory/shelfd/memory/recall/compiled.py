@@ -29,7 +29,9 @@ class _ForeignError(RuntimeError):
 
 
 class CompiledLoops:
-    """Calls the compiled loops with the arrays of an index. They let other threads run.
+    """Calls the compiled loops with the arrays of an index. They let other threads run; all calls belong to one thread.
+
+    Room that a loop works in is kept: of memory that is new each time, the pages are found one by one.
 
     Args:
         compiled: Makes a compiled function of a plain one.
@@ -40,6 +42,8 @@ class CompiledLoops:
         self._base_totals = compiled(loops.base_totals)
         self._with_rules = compiled(loops.with_rules)
         self._around = compiled(loops.around)
+        self._marks: Bytes = np.zeros(0, np.uint8)  #: one for each document, zero between calls
+        self._of_groups: tuple[FloatArray, FloatArray] = np.empty(0), np.empty(0)  #: whatever was there last
 
     def accumulate(
         self,
@@ -91,19 +95,21 @@ class CompiledLoops:
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         count = int(columns.group[ordinals].max()) + 1
-        room = np.empty(count), np.empty(count)  # of which only what the documents need is touched
+        if count > len(self._of_groups[0]):
+            self._of_groups = np.empty(2 * count), np.empty(2 * count)
         beside = columns.group, columns.flags, columns.telling, columns.answer_types, columns.speaker
         asked = -2 if speaker is None else speaker, asks_when, wants
-        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *room)
+        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *self._of_groups)
         return totals
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
         """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
         found = np.empty(3 * len(ordinals), np.int64)
-        marks = np.zeros(columns.size, np.uint8)
+        if columns.size > len(self._marks):
+            self._marks = np.zeros(2 * columns.size, np.uint8)
         wanted = np.zeros(0, np.bool_) if groups is None else groups
         beside = columns.group, columns.flags, columns.previous, columns.following
-        found = found[: self._around(ordinals, wanted, *beside, marks, found)]
+        found = found[: self._around(ordinals, wanted, *beside, self._marks, found)]
         found.sort()
         return found
 

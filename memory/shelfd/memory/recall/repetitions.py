@@ -37,9 +37,11 @@ class Repetitions:
     def are_there(self, notes: Iterable[Note]) -> bool:
         """Return whether two of *notes* may say the same; False for certain."""
         notes = list(notes)
+        if len({(note.session_id, note.turn) for note in notes if note.turn is not None}) == len(notes):
+            return False  # turns of conversations, each another
         circumstances = list(map(_circumstances, notes))
         if len({*circumstances}) == len(notes):
-            return False  # always in a conversation
+            return False
         if len({(of, _outline(note)) for of, note in zip(circumstances, notes, strict=True)}) == len(notes):
             return False  # nearly always, and in a tenth of the time that words take
         return len({*map(self.sign, notes)}) < len(notes)
