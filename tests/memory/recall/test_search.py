@@ -283,3 +283,10 @@ def test_what_tells_the_kind_of_thing_that_is_asked_for_is_first() -> None:
     assert [hit.id for hit in money] == ["n0001", "n0002"]
     assert [hit.signals["kind"] > 0 for hit in money] == [True, False]
     assert [hit.signals["kind"] for hit in plain] == [0.0, 0.0]
+
+
+def test_a_word_that_none_of_a_nugget_has_finds_nothing_there() -> None:
+    index = index_of(note(1, "tea with milk", nugget="kitchen"), note(2, "a ship at sea", nugget="harbour"))
+    index.compact()
+    assert ids(index, "tea", nugget="kitchen") == ["n0001"]
+    assert ids(index, "tea", nugget="harbour") == []

@@ -312,6 +312,8 @@ class Search:
 
 def _stretches(ordinals: IntArray) -> Numbers:
     """Return where each stretch of *ordinals*, ascending, begins and ends: those of a session are near each other."""
+    if not len(ordinals):
+        return _NOBODY
     (gaps,) = (np.diff(ordinals) > _GAP).nonzero()
     ends = np.empty(2 * len(gaps) + 2, np.int32)
     ends[0], ends[-1] = ordinals[0], ordinals[-1]
