@@ -121,13 +121,18 @@ class Looks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        by_ids = InMemoryNotes.by_ids
+        by_ids, by_rows = InMemoryNotes.by_ids, InMemoryNotes.by_rows
 
-        def counted(notes: InMemoryNotes, ids: Sequence[str]) -> dict[str, Note]:
+        def counted_ids(notes: InMemoryNotes, ids: Sequence[str]) -> dict[str, Note]:
             self.count += len(ids)
             return by_ids(notes, ids)
 
-        monkeypatch.setattr(InMemoryNotes, "by_ids", counted)
+        def counted_rows(notes: InMemoryNotes, rows: Sequence[int]) -> dict[int, Note]:
+            self.count += len(rows)
+            return by_rows(notes, rows)
+
+        monkeypatch.setattr(InMemoryNotes, "by_ids", counted_ids)
+        monkeypatch.setattr(InMemoryNotes, "by_rows", counted_rows)
 
 
 async def test_what_was_said_just_now_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

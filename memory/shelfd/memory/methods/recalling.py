@@ -87,7 +87,7 @@ def rank(
     focus = shelf.projection(ShelfIndex).as_planned(planned)
     wanted = filters._replace(but=planned.passed_over) if planned.passed_over else filters
     focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain, like=like)
-    notes = planned.over(shelf.hot.get([judged.hit.id for judged in focused.found]))
+    notes = planned.over(shelf.hot.at({judged.hit.id: judged.hit.row for judged in focused.found}))
     found = [
         Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance, named=one.stands)
         for one in focused.found

@@ -43,15 +43,26 @@ class HotNotes:
 
     def get(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
+        return self._found(ids, self._view.notes.by_ids)
+
+    def at(self, rows: Mapping[str, int]) -> dict[str, Note]:
+        """Return what :meth:`get` does of notes whose rows are known: what is not at hand is there in half the time."""
+
+        def read(ids: Sequence[str]) -> Mapping[str, Note]:
+            return {note.id: note for note in self._view.notes.by_rows([rows[note_id] for note_id in ids]).values()}
+
+        return self._found(list(rows), read)
+
+    def _found(self, ids: Sequence[str], read: Callable[[Sequence[str]], Mapping[str, Note]]) -> dict[str, Note]:
         found = {note_id: self._notes[note_id] for note_id in ids if note_id in self._notes}
         if len(found) < len(ids):
             self._is_read = True
             if self.when_read is not None:
                 begin, self.when_read = self.when_read, None
                 begin()
-            read = self._view.notes.by_ids([note_id for note_id in ids if note_id not in found])
-            self._keep(read.values())
-            found |= read
+            missing = read([note_id for note_id in ids if note_id not in found])
+            self._keep(missing.values())
+            found |= missing
         return found
 
     def links(self, ids: Sequence[str]) -> dict[str, Sequence[Link]]:
