@@ -48,6 +48,8 @@ _LARGE: Final = 10_000
 _GROWTH: Final = 1.7
 #: From how many times more postings than edges of stretches on these are looked for in them (measured).
 _MANY: Final = 40
+#: Postings that are looked through as they are.
+_LONG: Final = 16_384
 #: Ordinals apart that belong to two stretches.
 _GAP: Final = 64
 _NOBODY: Final = np.zeros(0, np.int32)
@@ -224,8 +226,9 @@ class Search:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
             self._marks[ordinals] = True
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
-            stretches = _stretches(ordinals)
-            runs = [[_narrowed(run, stretches) for run in some] for some in runs]
+            if count > _LONG:
+                stretches = _stretches(ordinals)
+                runs = [[_narrowed(run, stretches) for run in some] for some in runs]
             base = self._base(view, ordinals, terms, runs, explain=explain)
             return ordinals, None if members is ordinals else place[members].astype(np.int64) - 1, base
         finally:
