@@ -13,9 +13,12 @@ from shelfd.memory.recall.fields import K1, NEXT, B, QueryTerms
 from shelfd.memory.recall.postings import Run, side_by_side
 from shelfd.memory.recall.ranking import Rules, largest, with_rules
 
-_PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
-_ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
-_EARLIER: Final = np.float32(0.2)  #: share of the score of the note before that
+#: What a document promises beside its own score: shares of the scores of the one before (measured), more if that asks,
+#: of the one before that, and of the one after.
+BEFORE: Final = np.float32(0.5)
+ASKED: Final = np.float32(0.18)
+BEFORE_THAT: Final = np.float32(0.2)
+AFTER: Final = np.float32(NEXT)
 MEMBERS: Final = 4_096  #: worth exact scoring, however many promise as much or are in one session: about 3 ms
 _POOL: Final = 4  #: times as many documents as are chosen are looked at with their neighbours
 _STEP: Final = 1_024  #: documents that filters are asked about at once
@@ -148,6 +151,13 @@ def context(columns: Columns, ordinals: IntArray) -> tuple[IntArray, IntArray, I
     return before, columns.previous[before[before >= 0]], columns.following[ordinals]
 
 
+def surrounded(columns: Columns, ordinals: IntArray) -> IntArray:
+    """Return *ordinals* and their :func:`context`, each once, ascending."""
+    if engine.loops is not None:
+        return engine.loops.surrounded(columns, ordinals)
+    return distinct(np.concatenate([ordinals, *context(columns, ordinals)]))
+
+
 def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray, groups: BoolArray | None = None) -> IntArray:
     """Return documents and their neighbours, each once, ascending: the living ones of *ordinals*.
 
@@ -180,12 +190,14 @@ def distinct(ordinals: IntArray) -> IntArray:
 
 def _promises(columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
     """Return what documents promise: their own score and parts of that of their neighbours."""
+    if engine.loops is not None:
+        return engine.loops.promises(columns, own, ordinals)
     before = columns.previous[ordinals]
     asks = ((columns.flags[before] & QUESTION) != 0) & ((columns.flags[ordinals] & HIDDEN) == 0)
     promises = own[ordinals]
-    promises += (_PREVIOUS + _ASKED * asks) * own[before]
+    promises += (BEFORE + ASKED * asks) * own[before]
     earlier = columns.previous[before]
     earlier[before < 0] = -1
-    promises += _EARLIER * own[earlier]
-    promises += np.float32(NEXT) * own[columns.following[ordinals]]
+    promises += BEFORE_THAT * own[earlier]
+    promises += AFTER * own[columns.following[ordinals]]
     return promises

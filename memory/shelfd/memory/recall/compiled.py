@@ -42,6 +42,8 @@ class CompiledLoops:
         self._base_totals = compiled(loops.base_totals)
         self._with_rules = compiled(loops.with_rules)
         self._around = compiled(loops.around)
+        self._surrounded = compiled(loops.surrounded)
+        self._promises = compiled(loops.promises)
         self._marks: Bytes = np.zeros(0, np.uint8)  #: one for each document, zero between calls
         self._of_groups: tuple[FloatArray, FloatArray] = np.empty(0), np.empty(0)  #: whatever was there last
 
@@ -105,13 +107,30 @@ class CompiledLoops:
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
         """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
         found = np.empty(3 * len(ordinals), np.int64)
-        if columns.size > len(self._marks):
-            self._marks = np.zeros(2 * columns.size, np.uint8)
+        self._make_room(columns)
         wanted = np.zeros(0, np.bool_) if groups is None else groups
         beside = columns.group, columns.flags, columns.previous, columns.following
         found = found[: self._around(ordinals, wanted, *beside, self._marks, found)]
         found.sort()
         return found
+
+    def surrounded(self, columns: Columns, ordinals: IntArray) -> IntArray:
+        """Return *ordinals*, the two before and the one after each, each once, ascending."""
+        found = np.empty(4 * len(ordinals), np.int64)
+        self._make_room(columns)
+        found = found[: self._surrounded(ordinals, columns.previous, columns.following, self._marks, found)]
+        found.sort()
+        return found
+
+    def promises(self, columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
+        """Return what documents promise: their own score and parts of that of their neighbours."""
+        promised = np.empty(len(ordinals), np.float32)
+        self._promises(ordinals, own, columns.previous, columns.following, columns.flags, promised)
+        return promised
+
+    def _make_room(self, columns: Columns) -> None:
+        if columns.size > len(self._marks):
+            self._marks = np.zeros(2 * columns.size, np.uint8)
 
 
 def offer(choice: Literal["auto", "numpy", "compiled"], directory: Path) -> None:
@@ -199,6 +218,8 @@ def _try(found: CompiledLoops) -> None:
     run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
     found.base_totals(run, document, np.array([1, 0], np.int32), columns, (one, one), (1.0, 1.0))
     found.around(columns, document, None)
+    found.surrounded(columns, document)
+    found.promises(columns, np.zeros(2, np.float32), document)
     for kind in (np.int8, np.int16, np.int32):
         vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))
         found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))

@@ -62,6 +62,14 @@ class Loops(Protocol):
         """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
         ...
 
+    def surrounded(self, columns: Columns, ordinals: IntArray) -> IntArray:
+        """Return *ordinals*, the two before and the one after each, each once, ascending."""
+        ...
+
+    def promises(self, columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
+        """Return what documents promise: their own score and parts of that of their neighbours."""
+        ...
+
 
 class Engine:
     """What is in use, and why."""

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.recall.columns import ALIVE, QUESTION, TEMPORAL, BoolArray, Codes, FloatArray, IntArray
+from shelfd.memory.recall.candidates import AFTER, ASKED, BEFORE, BEFORE_THAT
+from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, TEMPORAL, BoolArray, Codes, FloatArray, IntArray
 from shelfd.memory.recall.engine import Singles
 from shelfd.memory.recall.fields import EARLIER, K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
 from shelfd.memory.recall.inverted import Bytes, Numbers
@@ -181,3 +182,37 @@ def around(
     for at in range(count):
         marks[found[at]] = 0
     return count
+
+
+def surrounded(ordinals: IntArray, previous: IntArray, following: IntArray, marks: Bytes, found: IntArray) -> int:
+    """Write to *found*, each once, *ordinals*, the two before and the one after each; return how many."""
+    count = 0
+    for document in ordinals:
+        marks[document] = 1
+        found[count] = document
+        count += 1
+    for document in ordinals:
+        before = previous[document]
+        earlier = previous[before] if before >= 0 else before
+        for near in (before, earlier, following[document]):
+            if near >= 0 and marks[near] == 0:
+                marks[near] = 1
+                found[count] = near
+                count += 1
+    for at in range(count):
+        marks[found[at]] = 0
+    return count
+
+
+def promises(
+    ordinals: IntArray, own: Singles, previous: IntArray, following: IntArray, flags: Bytes, promised: Singles
+) -> None:
+    """Write to *promised* what each of *ordinals* promises."""
+    for at in range(len(ordinals)):
+        document = ordinals[at]
+        before = previous[document]
+        earlier = previous[before] if before >= 0 else before
+        asks = flags[before] & QUESTION and not flags[document] & HIDDEN
+        share = BEFORE + ASKED if asks else BEFORE
+        found = own[document] + share * own[before] + BEFORE_THAT * own[earlier]
+        promised[at] = found + AFTER * own[following[document]]

@@ -13,11 +13,11 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
     FirstStage,
-    context,
     distinct,
     members_of_best_sessions,
     neighbourhood,
     orphans_of,
+    surrounded,
 )
 from shelfd.memory.recall.columns import BoolArray, IntArray
 from shelfd.memory.recall.contents import Contents
@@ -259,7 +259,7 @@ class Search:
             stage.clear()
         if not common:  # documents outside have no terms
             return members, members, orphans
-        return members, distinct(np.concatenate([members, *context(columns, members)])), orphans
+        return members, surrounded(columns, members), orphans
 
     def _limit(self, terms: int, k: int) -> int:
         """Return how many documents choose the sessions to be scored: more on a larger shelf."""
