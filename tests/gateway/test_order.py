@@ -159,3 +159,12 @@ async def test_a_batch_of_changes_that_are_refused_at_once(client: Client) -> No
 
     assert [reply["id"] for reply in replies] == list(range(1000))
     assert {reply["error"]["data"]["type"] for reply in replies} == {"Forbidden"}
+
+
+async def test_the_requests_of_a_connection_have_one_sender(house: House) -> None:
+    first, second = await house.connect(), await house.connect()
+    for client in (first, second, first):
+        await client.call("remember", content="c")
+    senders = [call.sender for call in house.service.calls]
+    assert senders[0] == senders[2] != senders[1]
+    assert None not in senders

@@ -165,6 +165,7 @@ class Dispatcher:
         now = self._clock.monotonic()
         ticket = Ticket(self._clock)
         call = Call(method, params, lane.principal, lane.next_request_id(), ticket, self.limits, message.repeat)
+        call.sender = lane.name
         request = Request(message, call, lane, send, now)
         if params.timeout_ms is not None:
             seconds = params.timeout_ms / 1000

@@ -48,6 +48,7 @@ class Call:
         params: Its validated params, an instance of ``method.params``.
         principal: Who asks: ``uid:<n>``, ``mqtt:<user>`` or a part of the daemon such as ``scheduler``.
         request_id: For the log, unique enough to find one request again.
+        sender: Whose changes are carried out in the order in which they came: a connection, or a user of MQTT.
         ticket: Deadline and cancellation.
         limits: The configured limits.
         repeat: How a redelivery of it is recognised; None when the transport delivers once.
@@ -76,6 +77,7 @@ class Call:
     own_types: Collection[str] = ()
     abort: Callable[[], object] | None = None
     has_model: bool = False
+    sender: str | None = None
 
     @property
     def shelf(self) -> str | None:

@@ -1,5 +1,9 @@
 """Group commit: changes queue up while a group is being made durable, and then go together.
 
+A large change is a group by itself. Between two of them go small changes of others that wait behind them: so nobody
+waits for all large changes that came before, none of these waits for more than one group of small ones each, and what
+one sender has asked for is done in its order.
+
 Prior art: the binary log group commit of MySQL and PostgreSQL's ``commit_delay``, but without any delay: a
 group is whatever waited while the one before it was written.
 """
@@ -53,6 +57,7 @@ class CommitQueue:
         self._shelf = shelf
         self._waiting: deque[_Waiting] = deque()
         self._group: list[_Waiting] = []
+        self._was_large = False  # the group before
         self._listeners: list[Listener] = []
         self._closed = False
         self._rested: asyncio.Future[None] | None = None
@@ -95,8 +100,30 @@ class CommitQueue:
 
     def _take(self) -> list[Change[Any]]:
         # On the writer's thread, while the loop may append; nothing else takes from the queue.
-        self._group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
-        return [waiting.change for waiting in self._group]
+        waiting = self._waiting
+        if not waiting[0].change.is_large:
+            self._group = []
+            while waiting and len(self._group) < GROUP_LIMIT and not waiting[0].change.is_large:
+                self._group.append(waiting.popleft())
+        else:
+            self._group = (self._take_ahead() if self._was_large else []) or [waiting.popleft()]
+        self._was_large = self._group[0].change.is_large
+        return [one.change for one in self._group]
+
+    def _take_ahead(self) -> list[_Waiting]:
+        """Take the small changes that may go before the large one that is next: nothing of theirs waits before them."""
+        ahead: list[_Waiting] = []
+        left: list[_Waiting] = []
+        waiting_senders: set[str | None] = {None}
+        for one in [self._waiting.popleft() for _ in range(len(self._waiting))]:
+            sender = one.change.sender
+            if one.change.is_large or sender in waiting_senders or len(ahead) == GROUP_LIMIT:
+                left.append(one)
+                waiting_senders.add(sender)
+            else:
+                ahead.append(one)
+        self._waiting.extendleft(reversed(left))
+        return ahead
 
     def _deliver(self, outcomes: Sequence[Outcome] | Exception) -> None:
         group = self._group

@@ -145,13 +145,16 @@ class Change(NamedTuple, Generic[T]):
 
     ``apply`` runs synchronously inside the store's transaction, possibly on another thread: it must touch nothing
     but the writer it is given. It returns the change's value and its outbox. One that *can_repeat* may be called again
-    after what it did was rolled back, which lets the store do with fewer marks to go back to.
+    after what it did was rolled back, which lets the store do with fewer marks to go back to. One that *is_large* takes
+    so long that small ones of other senders may go before it.
     """
 
     origin: Origin
     apply: Callable[[Writer, int], tuple[T, Effects]]  #: (writer, now in microseconds)
     ticket: Ticket | None = None
     can_repeat: bool = False
+    is_large: bool = False
+    sender: str | None = None  #: whose changes are applied in their order; None keeps its place among all
 
 
 class Snapshot(Protocol):
@@ -185,7 +188,9 @@ class Store(Protocol):
         """The last committed state. Each call on it reads what is committed at that moment."""
 
     def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
-        """Queue *change* to be applied and made durable. Changes apply in the order of these calls.
+        """Queue *change* to be applied and made durable. Changes apply in the order of these calls, but for small ones.
+
+        These go before a large one when that comes after another large one, if all that waits of their sender is small.
 
         Args:
             change: What to do.

@@ -13,9 +13,11 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.projection import OF_LINKS, PURGED, PurgedNote
 from shelfd.memory.ports.store import Applied
+from shelfd.protocol import Params
 
 #: A change of more notes is a large one: those of this one take about 10 ms.
 LARGE: Final = 256
+_LISTS: Final = frozenset((list, tuple))
 #: Changes of a group that are one portion: applied together they cost less.
 _TOGETHER: Final = 16
 #: Rows of the log that are one portion at most: what is known of a long import can be told while it is taken in.
@@ -27,6 +29,11 @@ _AHEAD: Final = 1_024
 def is_large(applied: Applied[Any]) -> bool:
     """Return whether a change is one that reads do not wait for, and whose caller waits for projections instead."""
     return len(applied.notes) > LARGE
+
+
+def may_be_large(params: Params) -> bool:
+    """Return whether a request may be such a change: it has a list of more than so many things."""
+    return any([type(value) in _LISTS and len(value) > LARGE for value in vars(params).values()])  # noqa: C419 (faster)
 
 
 class Portion(NamedTuple):

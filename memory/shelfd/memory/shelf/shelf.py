@@ -24,7 +24,7 @@ from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
-from shelfd.memory.shelf.backlog import is_large
+from shelfd.memory.shelf.backlog import is_large, may_be_large
 from shelfd.memory.shelf.feedback import QueryFeedback
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.imaging import ShelfImage
@@ -242,7 +242,8 @@ class Shelf:
                 else:
                     on_done(changed)
 
-        self.store.submit(Change(origin, transact, call.ticket, can_repeat), committed)
+        waits = not can_repeat and may_be_large(call.params)
+        self.store.submit(Change(origin, transact, call.ticket, can_repeat, waits, call.sender), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
