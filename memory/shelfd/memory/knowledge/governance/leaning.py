@@ -7,12 +7,12 @@ weights from labelled text; ``leaning.json`` holds them and the meanings.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from math import sqrt
-from typing import Final, NamedTuple
+from math import fsum, sqrt
+from typing import Final, NamedTuple, TypeAlias
 
 #: Pieces that are read by themselves, characters: an order in a long text is one among many sentences.
 _PIECE: Final = 300
@@ -21,25 +21,32 @@ _WHOLE: Final = 400
 _NEAR: Final = 9
 #: What words without a known meaning are known by, letters: their endings change.
 _BEGINNING: Final = 6
-_TOKEN: Final = re.compile(
-    r"https?://\S+|[\w.+-]{1,64}@[\w.-]+|[~/]+[\w./]{3,}|[^\W_]+(?:['’-][^\W_]+)*|[<>\[\]|#{}]+|[.!?:]"
-)
+_ADDRESS: Final = r"[\w.+-]{1,64}@[\w.-]+"
+_TOKEN: Final = rf"https?://\S+|{_ADDRESS}|[~/]+[\w./]{{3,}}|[^\W_]+(?:['’-][^\W_]+)*|[<>\[\]|#{{}}]+|[.!?:]"
+_tokens: Final = re.compile(_TOKEN).findall
+#: The same where no address can be, for which every word would be looked at in two ways.
+_tokens_without_address: Final = re.compile(_TOKEN.replace(f"{_ADDRESS}|", "")).findall
+#: Words of which is remembered how they are read; beyond that all are forgotten.
+_REMEMBERED: Final = 1 << 14
+_SENTENCE: Final = "."  #: what ends one, as it is read
 _ENDS: Final = re.compile(r"[.!?:;\n]\s+|[。！？]")
 _SPACELESS: Final = re.compile("[\u3040-\u9fff]+")
 
 
 #: A word, what of it counts (see :func:`features`), and the other word.
 Feature = tuple[str, int, str]
-#: Weights of a word: alone, by the word that follows it, by the one after that, and by a meaning near it.
-_Weights = tuple[float, dict[str, float], dict[str, float], dict[str, float]]
+_Weights: TypeAlias = Mapping[str, float]  #: by word
 
 
 class _Model(NamedTuple):
-    meanings: dict[str, str]  #: of words
+    read: "_Read"
     spaceless: re.Pattern[str]  #: words in text that has no blanks
     telling: frozenset[str]  #: meanings of which an order has one
     telling_words: frozenset[bytes]  #: words with such a meaning, in UTF-8
-    weights: dict[str, _Weights]  #: by a word, or two signs of a script without blanks
+    alone: _Weights  #: of words, and of two signs of a script without blanks
+    beside: Mapping[str, tuple[_Weights, _Weights]]  #: of a word with the one that follows it, and the one after that
+    near: Mapping[tuple[str, str], float]  #: of two meanings near each other
+    marks: frozenset[str]  #: of which two may be near each other, and what begins a sentence
     bias: float
 
 
@@ -49,12 +56,17 @@ def _model() -> _Model:
     meanings = {word: name for name, words in data["meanings"].items() for word in words.split()}
     written = sorted((word for word in meanings if _SPACELESS.fullmatch(word)), key=len, reverse=True)
     telling = frozenset(data["telling"].split())
+    weights: dict[str, tuple[float, _Weights, _Weights, _Weights]] = data["weights"]
+    near = {(first, second): weight for first, entry in weights.items() for second, weight in entry[3].items()}
     return _Model(
-        meanings,
+        _Read(meanings),
         re.compile("|".join(written)),
         telling,
         frozenset(form.encode() for word, name in meanings.items() if name in telling for form in (word, word.title())),
-        data["weights"],
+        {word: entry[0] for word, entry in weights.items()},
+        {word: (entry[1], entry[2]) for word, entry in weights.items() if entry[1] or entry[2]},
+        near,
+        frozenset((_SENTENCE, *(word for pair in near for word in pair))),
         float(data["bias"]),
     )
 
@@ -84,29 +96,29 @@ def _leaning(text: str, model: _Model) -> float | None:
     read = meant(text)
     if model.telling.isdisjoint(read):
         return None
-    found: dict[Feature, float] = {}
-    weights, end = model.weights, len(read)
-    for at, word in enumerate(read):
-        if (entry := weights.get(word)) is not None:
-            alone, following, after, _ = entry
-            found[word, 0, ""] = alone
-            if at + 1 < end and (weight := following.get(read[at + 1])) is not None:
-                found[word, 1, read[at + 1]] = weight
-            if at + 2 < end and (weight := after.get(read[at + 2])) is not None:
-                found[word, 2, read[at + 2]] = weight
-        if not word.isascii():
-            found |= {(pair, 0, ""): weights[pair][0] for pair in _pairs(word) if pair in weights}
-    for first, second in _near(read):
-        if (entry := weights.get(first)) is not None and (weight := entry[3].get(second)) is not None:
-            found[first, 3, second] = weight
-    return sum(found.values()) / sqrt(max(1, len(found))) + model.bias
+    words = set(read)
+    if not all(map(str.isascii, words)):
+        words |= {pair for word in words if not word.isascii() for pair in _pairs(word)}
+    alone, beside, near = model.alone, model.beside, model.near
+    found = [alone[word] for word in words if word in alone]
+    pairs: dict[tuple[int, str, str], float] = {}
+    for first, second, third in zip(read, [*read[1:], ""], [*read[2:], "", ""], strict=True):
+        if (entry := beside.get(first)) is not None:
+            following, after = entry
+            if second in following:
+                pairs[1, first, second] = following[second]
+            if third in after:
+                pairs[2, first, third] = after[third]
+    found += pairs.values()
+    found += [near[pair] for pair in set(_near(read, model.marks)) if pair in near]
+    return fsum(found) / sqrt(max(1, len(found))) + model.bias
 
 
-def _near(read: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Two meanings each in one sentence, and not far apart."""
+def _near(read: Sequence[str], marks: Container[str] | None = None) -> Iterator[tuple[str, str]]:
+    """Two meanings each in one sentence, and not far apart; of *marks*, which have the beginning of one, if given."""
     before: list[tuple[int, str]] = []
-    for at, word in enumerate(read):
-        if word == ".":
+    for at, word in [(at, word) for at, word in enumerate(read) if marks is None or word in marks]:
+        if word == _SENTENCE:
             before.clear()
         elif word.isupper():
             for place, first in before:
@@ -135,13 +147,23 @@ def pieces(text: str) -> Iterator[str]:
 def meant(text: str) -> list[str]:
     """Return the words of *text*, those with a known meaning as that in capitals; a full stop begins each sentence."""
     model = _model()
-    if _SPACELESS.search(text) is not None:
+    if not text.isascii() and _SPACELESS.search(text) is not None:
         text = model.spaceless.sub(lambda match: f" {match[0]} ", text)
-    meanings, read = model.meanings, ["."]
-    for word in _TOKEN.findall(text):
-        meaning = meanings.get(word)
-        read.append(_kind(word) if meaning is None else meaning)
-    return read
+    if len(model.read) > _REMEMBERED:
+        model.read.clear()
+    return [_SENTENCE, *map(model.read.__getitem__, _tokens(text) if "@" in text else _tokens_without_address(text))]
+
+
+class _Read(dict[str, str]):
+    """What a word is read as, which is the same wherever it stands: found once."""
+
+    def __init__(self, meanings: Mapping[str, str]) -> None:
+        super().__init__()
+        self._meanings = meanings
+
+    def __missing__(self, word: str) -> str:
+        meaning = self[word] = self._meanings.get(word) or _kind(word)
+        return meaning
 
 
 def _kind(word: str) -> str:
@@ -153,7 +175,7 @@ def _kind(word: str) -> str:
     if first.isdigit():
         return "MAIL" if "@" in word else "NUMBER"
     if first in ".!?:":
-        return "."
+        return _SENTENCE
     return "PATH" if first in "~/" else word
 
 
