@@ -157,8 +157,9 @@ class SqliteEntitiesWriter(SqliteEntities):
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
         if self._names is None and not self._are_many:
             self._read_names()
-        known = aliases if self._names is None else [alias for alias in aliases if alias in self._names]
-        return super().named(known) if known else []
+        if self._names is not None and self._names.isdisjoint(aliases):  # as most
+            return []
+        return super().named(aliases)
 
     def put_alias(self, alias: StoredAlias) -> None:
         super().put_alias(alias)

@@ -20,12 +20,19 @@ _OLDER: Final = (
     " AND archived_at IS NULL AND superseded_by IS NULL AND parent_id IS NULL"
     " AND (expires_at IS NULL OR expires_at > ?)"
 )
-_IN_SLOT: Final = "SELECT note FROM (SELECT note FROM slot WHERE slot = ? ORDER BY note DESC LIMIT ?)"
 _SLOTS_AT_ONCE: Final = 8
-#: By how many slots are looked into.
-_IN_SLOTS: Final = [" UNION ALL ".join([_IN_SLOT] * count) for count in range(_SLOTS_AT_ONCE + 1)]
-_ADD_SLOT: Final = "INSERT INTO slot VALUES (?, ?)"
-_ADD_SLOTS: Final = [_ADD_SLOT + ", (?, ?)" * (count - 1) for count in range(_SLOTS_AT_ONCE + 1)]
+#: By how many slots are looked into or added. What goes for all of them is the first parameter.
+_IN_SLOTS: Final = [
+    " UNION ALL ".join(
+        f"SELECT note FROM (SELECT note FROM slot WHERE slot = ?{at + 2} ORDER BY note DESC LIMIT ?1)"  # noqa: S608
+        for at in range(count)
+    )
+    for count in range(_SLOTS_AT_ONCE + 1)
+]
+_ADD_SLOTS: Final = [
+    f"INSERT INTO slot VALUES {', '.join(f'(?{at + 2}, ?1)' for at in range(count))}"  # noqa: S608
+    for count in range(_SLOTS_AT_ONCE + 1)
+]
 CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
 _CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
 _ADD_CONFLICT: Final = f"INSERT INTO conflict ({CONFLICT_COLUMNS}) VALUES ({placeholders(CONFLICT_COLUMNS)})"  # noqa: S608
@@ -47,8 +54,8 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         found, limit = set[int](), max(limit, 0)
         for begin in range(0, len(slots), _SLOTS_AT_ONCE):
             some = slots[begin : begin + _SLOTS_AT_ONCE]
-            params = [value for slot in some for value in (slot, limit)]
-            found.update([columns[0] for columns in self._database.all(_IN_SLOTS[len(some)], tuple(params))])
+            if rows := self._database.all(_IN_SLOTS[len(some)], (limit, *some)):
+                found.update([columns[0] for columns in rows])
         return found
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
@@ -63,7 +70,7 @@ class SqliteStatements(SqliteRows, StatementsWriter):
             database.run("REPLACE INTO statement VALUES (?, ?, ?, ?)", columns)
         for begin in range(0, len(slots), _SLOTS_AT_ONCE):
             some = slots[begin : begin + _SLOTS_AT_ONCE]
-            database.run(_ADD_SLOTS[len(some)], tuple([value for slot in some for value in (slot, row)]))
+            database.run(_ADD_SLOTS[len(some)], (row, *some))
 
 
 class SqliteStatementsWriter(SqliteStatements):

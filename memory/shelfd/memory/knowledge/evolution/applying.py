@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
@@ -11,10 +11,10 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import (
+    Numbering,
     contradicted,
     decode,
     encode,
-    numbered,
     slots_of,
     wanted,
     withdrawing,
@@ -40,6 +40,8 @@ _CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
+#: Older notes that do not simply stay, each with what becomes of it, the newest first.
+_Judged: TypeAlias = Sequence[tuple[Note, Judgement]]
 
 
 class Evolved(NamedTuple):
@@ -94,12 +96,15 @@ def remember_evolved(
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
-    judged = _judged(tx, given, new, fact, catch_up) if decided is None else decided
-    found = _found(tx, given, new, judged) if judged else []
-    superseding = [(note, judgement) for note, judgement in found if judgement.verdict in _SUPERSEDED]
-    repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
-    if repeated and not superseding and not _adds(given, repeated[0]):
-        return Evolved(repeated[0], "noop")
+    nugget = tx.nugget(given.nugget)
+    numbering = None if nugget is None else Numbering(nugget.created_at)
+    judged = decided
+    if judged is None:
+        judged = {} if numbering is None else _judged(tx, given, new, fact, numbering, catch_up)
+    found = _found(tx, given, new, judged) if judged else ()
+    superseding = tuple(one for one in found if one[1].verdict in _SUPERSEDED) if found else ()
+    if found and not superseding and (repeated := _repeated(given, found)) is not None:
+        return Evolved(repeated, "noop")
     if superseding:
         given = _holding(given, new.when, superseding, tx.now)
     kept = store_note(tx, given, limits, text=text)
@@ -108,19 +113,32 @@ def remember_evolved(
     for note, judgement in superseding:
         until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
         tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
-    contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
-    conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
-    _keep(tx, kept.note, new.statements if kept.note.content == content else None)
+    conflicts = _conflicts(tx, found, kept.note) if found else ()
+    _keep(tx, kept.note, new.statements if kept.note.content == content else None, numbering)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
         status = str(max(verdicts, key=_SUPERSEDED.index))
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
-    return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
+    return Evolved(
+        kept.note, status, tuple(note.id for note, _ in superseding) if superseding else (), conflicts, judged
+    )
 
 
-def _holding(given: NoteInput, when: int, superseding: Sequence[tuple[Note, Judgement]], now: int) -> NoteInput:
+def _repeated(given: NoteInput, found: _Judged) -> Note | None:
+    """Return the newest note that says already all of what a caller gave."""
+    repeated = next((note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE), None)
+    return None if repeated is None or _adds(given, repeated) else repeated
+
+
+def _conflicts(tx: Transaction, found: _Judged, newer: Note) -> tuple[str, ...]:
+    """Note down which older notes a new one contradicts; return the ids of the conflicts."""
+    contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
+    return tuple([_conflict(tx, note, newer, reason) for note, reason in contested])
+
+
+def _holding(given: NoteInput, when: int, superseding: _Judged, now: int) -> NoteInput:
     """What a caller gave, with the time from which on it holds if it says what has changed by then."""
     is_update = any(judgement.verdict is Verdict.UPDATED for _, judgement in superseding)
     if not is_update or given.valid_from is not None or when > now or (given.valid_to or now) < when:
@@ -162,7 +180,7 @@ def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | N
         if nugget is None or not note.live or note.extra.is_rollup or not note.holds(tx.now):
             continue
         said = renamed(read(note.content), tx.rows.entities) if statements is None else statements
-        slots = numbered(contradicted(said), nugget.created_at)
+        slots = Numbering(nugget.created_at).of(contradicted(said))
         if not slots:
             continue
         asked.append((note, said, slots))
@@ -184,7 +202,7 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
     near = {row for row in statements.in_slots(slots, limit=_OF_SLOT) if row < note.row}
     if not near or nugget is None:
         return
-    near |= statements.in_slots(numbered(wanted(said), nugget.created_at), limit=_OF_SLOT)
+    near |= statements.in_slots(Numbering(nugget.created_at).of(wanted(said)), limit=_OF_SLOT)
     about = _About(note.author, note.subject, note.session_id)
     older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
     judged = decide(
@@ -201,11 +219,12 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
         _conflict(tx, one, note, judged[one.id].reason)
 
 
-def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:
+def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None, numbering: Numbering | None = None) -> None:
     said = renamed(read(note.content), tx.rows.entities) if known is None else known
-    nugget = tx.nugget(note.nugget)
-    salt = 0 if nugget is None else nugget.created_at
-    tx.rows.statements.put(note.row, note.rev, encode(said), numbered(slots_of(said), salt))
+    if numbering is None:
+        nugget = tx.nugget(note.nugget)
+        numbering = Numbering(0 if nugget is None else nugget.created_at)
+    tx.rows.statements.put(note.row, note.rev, encode(said), numbering.of(slots_of(said)))
 
 
 def _told_at(note: Note) -> int:
@@ -213,23 +232,25 @@ def _told_at(note: Note) -> int:
     return note.updated_at if note.occurred_at is None else note.occurred_at
 
 
-def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None, catch_up: int) -> Mapping[str, Judgement]:
+def _judged(
+    tx: Transaction, given: NoteInput, new: Told, fact: Note | None, numbering: Numbering, catch_up: int
+) -> Mapping[str, Judgement]:
     """What the rules say of each older note in a slot of the new one."""
-    nugget = tx.nugget(given.nugget)
-    if nugget is None or not new.statements:
-        return {}
+    statements, withdraws = new.statements, new.withdraws
+    if not statements:
+        return EMPTY
     rows = tx.rows
     if unread := rows.statements.unread(limit=catch_up):
         for note in rows.notes.by_rows(unread).values():
             state(tx, note)
-    slots = chain(wanted(new.statements), withdrawing(new.withdraws or ()))
-    near = rows.statements.in_slots(numbered(slots, nugget.created_at), limit=_OF_SLOT)
+    slots = chain(wanted(statements), withdrawing(withdraws)) if withdraws else wanted(statements)
+    near = rows.statements.in_slots(numbering.of(slots), limit=_OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:
-        return {}
+        return EMPTY
     about = _About(given.author, given.subject, given.session_id)
-    return decide(new, _told(tx, given.nugget, sorted(near)[-_LOOKED_AT:], new.when, about, new.statements))
+    return decide(new, _told(tx, given.nugget, sorted(near)[-_LOOKED_AT:], new.when, about, statements))
 
 
 class _About(NamedTuple):

@@ -48,6 +48,7 @@ class AlphabeticLexicon:
     marks: frozenset[str]  #: words that may say how a clause is meant
     marking: dict[str, tuple[str, ...]]  #: such a word -> the lists it is in; of a phrase its longest word
     marked: frozenset[str]  #: names of times and numbers
+    plain: frozenset[str]  #: all others that have no accent: as they stand in a text they are folded
     multipliers: dict[str, float]
     states: dict[str, int]  #: state -> number of the group that excludes it
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
@@ -91,6 +92,10 @@ def _groups(text: str) -> dict[str, int]:
     return {word: at for at, group in enumerate(text.split("|")) for word in group.split()}
 
 
+def _is_plain(word: str) -> bool:
+    return word.isascii() and word.isalpha() and word.islower()
+
+
 @cache
 def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
@@ -124,6 +129,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
     lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys()
+    marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
         lists=lists,
@@ -136,7 +142,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
         marks=frozenset(marking),
         marking={word: tuple(names) for word, names in marking.items()},
-        marked=lists["times"].union(text["number_words"].split()),
+        marked=marked,
+        plain=frozenset(word for word in frozenset().union(*lists.values()) - marked if _is_plain(word)),
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
         states=_groups(text["states"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),

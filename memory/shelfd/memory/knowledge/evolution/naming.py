@@ -15,6 +15,8 @@ _LONGEST: Final = 3
 _UNORDERED: Final = 2
 #: From one name to the next, at most: a circle ends there.
 _STEPS: Final = 4
+#: What somebody who speaks begins with, an amount, and a time.
+_NO_NAME: Final = "@#~"
 
 
 def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence[Statement]:
@@ -34,13 +36,14 @@ def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence
 
 def _keys(words: Collection[str]) -> Iterable[str]:
     """Return what a name of these words may be known by; a subject's words have no order."""
+    if len(words) == 1:  # as most
+        (word,) = words
+        return () if word[0] in _NO_NAME else (word.replace("-", ""),)
     if not words or len(words) > (_UNORDERED if isinstance(words, frozenset) else _LONGEST):
         return ()
     for word in words:
-        if word[0] in "@#~":
-            return ()  # somebody who speaks, an amount or a time
-    if len(words) == 1:
-        return [word.replace("-", "") for word in words]
+        if word[0] in _NO_NAME:
+            return ()
     parts = [word.replace("-", "") for word in words]
     return map("".join, permutations(parts)) if isinstance(words, frozenset) else ("".join(parts),)
 
@@ -53,12 +56,13 @@ def _built_in() -> dict[str, str]:
 
 def _known(keys: AbstractSet[str], entities: EntitiesView) -> dict[str, str]:
     """Return the name that stands for each of *keys* that is a name of something."""
-    everybodys = _built_in()
+    everybodys, names = _built_in(), entities.named(tuple(keys))
+    if not names and everybodys.keys().isdisjoint(keys):  # as nearly always
+        return {}
     known = {key: everybodys[key] for key in everybodys.keys() & keys}
-    names = entities.named(sorted(keys))
-    asked = {key: key for key in keys} if names else {}
+    asked = {key: key for key in keys}
     for _ in range(_STEPS):
-        if not names:  # as nearly always
+        if not names:
             break
         found = {alias.alias: alias.canonical for alias in reversed(names)}
         for key, origin in asked.items():

@@ -28,26 +28,36 @@ _KINDS: Final[Mapping[str, str]] = {value: f"k {value}" for value in Value}
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
-def numbered(slots: Iterable[Slot], salt: int) -> list[int]:
-    """Return slots as the numbers they are stored by, those of one subject beside each other.
+class Numbering:
+    """Gives slots the numbers they are stored by, those of one subject beside each other.
 
-    Two slots may have one number: then a note is looked at that has nothing to do with the other.
+    Two slots may have one number: then a note is looked at that has nothing to do with the other. What a note states
+    stands in slots most of which it looks into, too: one numbering for both works them out once.
 
     Args:
         salt: Tells those of one nugget from those of others.
     """
-    numbers: set[int] = set()
-    places: dict[str, int] = {}
-    for subject, said in slots:
-        place = places.get(subject)
-        if place is None:
-            if "|" in subject:  # which parted the two once: slots of older notes are stored by that
-                first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
-                numbers.add(crc32(f"{salt} {first}".encode()) << 16 | crc32(rest.encode()) & 0xFFFF)
-                continue
-            place = places[subject] = crc32(f"{salt} {subject}".encode()) << 16
-        numbers.add(place | crc32(said.encode()) & 0xFFFF)
-    return sorted(numbers)
+
+    def __init__(self, salt: int) -> None:
+        self._salt = salt
+        self._places: dict[str, int] = {}
+        self._said: dict[str, int] = {}
+
+    def of(self, slots: Iterable[Slot]) -> list[int]:
+        """Return the numbers of *slots*, each once, in order."""
+        places, known = self._places, self._said
+        numbers: set[int] = set()
+        for subject, said in slots:
+            if (place := places.get(subject)) is None:
+                if "|" in subject:  # which parted the two once: slots of older notes are stored by that
+                    first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
+                    numbers.add(crc32(f"{self._salt} {first}".encode()) << 16 | crc32(rest.encode()) & 0xFFFF)
+                    continue
+                place = places[subject] = crc32(f"{self._salt} {subject}".encode()) << 16
+            if (within := known.get(said)) is None:
+                within = known[said] = crc32(said.encode()) & 0xFFFF
+            numbers.add(place | within)
+        return sorted(numbers)
 
 
 def slots_of(statements: Iterable[Statement]) -> Iterator[Slot]:
@@ -219,10 +229,14 @@ def encode(statements: Iterable[Statement]) -> str:
 def _plain(statement: Statement) -> tuple[Any, ...]:
     language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied = statement
     return (
-        language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
+        language, _in_order(subject), verb, link, core, _in_order(rest), words, amounts,
         _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, sorted(denied),
+        *marks, _in_order(denied),
     )  # fmt: skip
+
+
+def _in_order(words: frozenset[str]) -> list[str]:
+    return sorted(words) if len(words) > 1 else [*words]
 
 
 _READ: Final = {

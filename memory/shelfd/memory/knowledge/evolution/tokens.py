@@ -83,16 +83,17 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
         sentence = sentence.replace("’", "'")
     if lexicon.language == "fr":
         sentence = _ELIDED.sub(r"\1e ", sentence)
-    has_digits = _DIGIT.search(sentence) is not None
+    is_ascii, has_digits = sentence.isascii(), _DIGIT.search(sentence) is not None
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
-    raws = split(sentence)
-    folded = map(str.lower, raws) if sentence.isascii() else map(fold, raws)
-    add = words.append
-    for raw, lowered in zip(raws, folded, strict=True):
-        low = lowered
+    plain, add = lexicon.plain, words.append
+    for raw in split(sentence):
+        if raw in plain:  # as most
+            add(raw)
+            continue
+        low = raw.lower() if is_ascii else fold(raw)
         is_plain = low.isalpha()
-        if is_plain and low not in marked and raw.islower():  # as most
+        if is_plain and low not in marked and raw.islower():
             add(low)
             continue
         if raw == "A" and words and words[-1] != ":":
