@@ -11,7 +11,7 @@ from contract.samples import change, create, make_link, make_note, write
 from fakes import FakeClock
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link
-from shelfd.memory.ports.edges import Edge, EdgeEnd, NoteEdges, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgeEnd, Neighbour, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import EntityCount, MentionedEntity, NoteEntities
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
@@ -85,16 +85,16 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
     assert a is not None
     assert x is not None
     edges = store.view.edges
-    assert [one.note for one in edges.leaving(a.number, ALL, before=None, limit=9)] == [5, 4, 3, 2, 1]
-    assert [one.note for one in edges.leaving(a.number, ALL, before=4, limit=2)] == [3, 2]
+    assert [Neighbour(*one).note for one in edges.leaving(a.number, ALL, before=None, limit=9)] == [5, 4, 3, 2, 1]
+    assert [Neighbour(*one).note for one in edges.leaving(a.number, ALL, before=4, limit=2)] == [3, 2]
     assert edges.leaving(x.number, ALL, before=None, limit=9) == []
-    reaching = edges.reaching(x.number, ALL, before=None, limit=3)
+    reaching = [Neighbour(*one) for one in edges.reaching(x.number, ALL, before=None, limit=3)]
     assert [(one.note, one.key, one.relation) for one in reaching] == [
         (5, "b", "uses"),
         (5, "a", "uses"),
         (4, "b", "uses"),
     ]
-    assert [one.note for one in edges.reaching(x.number, ALL, before=2, limit=9)] == [1, 1]
+    assert [Neighbour(*one).note for one in edges.reaching(x.number, ALL, before=2, limit=9)] == [1, 1]
     assert edges.reaching(a.number, ALL, before=None, limit=9) == []
     assert edges.leaving(a.number, ALL, before=None, limit=0) == []
     assert names(edges.page(ALL, before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]

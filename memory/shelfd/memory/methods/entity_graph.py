@@ -62,16 +62,16 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
             if len(found) > params.limit + passed:
                 break
     if row is not None:
-        passed = min(passed, sum(one.edge.note == row for one in found))
+        passed = min(passed, sum(one.note == row for one in found))
     page = found[passed : passed + params.limit]
-    times = await _times(shelf, dict.fromkeys(one.edge.note for one in page))
+    times = await _times(shelf, dict.fromkeys(one.note for one in page))
     result: dict[str, Any] = {
         "entity": entity_view(shelf, type_, params.entity_value),
-        "relationships": [_relationship(one, times[one.edge.note]) for one in page if one.edge.note in times],
+        "relationships": [_relationship(one, times[one.note]) for one in page if one.note in times],
     }
     if len(found) > passed + params.limit:
-        last = page[-1].edge.note
-        said_of_last = sum(one.edge.note == last for one in found[: passed + params.limit])
+        last = page[-1].note
+        said_of_last = sum(one.note == last for one in found[: passed + params.limit])
         result["next_cursor"] = cursor.encode(last, said_of_last)
     elif reader.is_spent and reader.below is not None:
         result["next_cursor"] = cursor.encode(reader.below - 1, 0)
@@ -98,12 +98,12 @@ async def _times(shelf: Shelf, rows: Iterable[int]) -> dict[int, dict[str, str]]
 def _relationship(one: GraphEdge, times: Mapping[str, str]) -> dict[str, Any]:
     return {
         "node": {"type": one.node.type, "value": one.node.value},
-        "relationship": one.edge.relation,
+        "relationship": one.relation,
         "direction": _direction(one),
-        "edge_type": one.edge.edge_type,
+        "edge_type": one.edge_type,
         "note_id": one.note_id,
-        "confidence": one.edge.confidence,
-        "properties": {"engine": one.edge.engine, **times},
+        "confidence": one.confidence,
+        "properties": {"engine": one.engine, **times},
     }
 
 
@@ -122,18 +122,18 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
     await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     nodes: list[dict[str, Any]] = []
-    paths: list[list[dict[str, Any]]] = []
-    for depth, origin, ((_, _, type_, value), is_outgoing, edge, note_id, _) in found.reached:
+    add = nodes.append
+    for origin, one in zip(found.origins, found.reached, strict=True):
+        (_, _, type_, value), is_outgoing, _, _, _, _, _, relation, _, _, _, _, note_id = one
         step = {
-            "relationship": edge.relation,
+            "relationship": relation,
             "direction": "outgoing" if is_outgoing else "incoming",
             "type": type_,
             "value": value,
             "note_id": note_id,
         }
-        path = [step] if origin < 0 else [*paths[origin], step]
-        paths.append(path)
-        nodes.append({"type": type_, "value": value, "depth": depth, "path": path})
+        path = [step] if origin < 0 else [*nodes[origin]["path"], step]
+        add({"type": type_, "value": value, "depth": len(path), "path": path})
     return {"nodes": nodes, "truncated": found.is_truncated}
 
 
@@ -174,19 +174,18 @@ def _document(
         for node in ends:
             nodes.setdefault(_id(node), {"id": _id(node), "type": node.type, "value": node.value})
         source, target = map(_id, ends)
-        edge = one.edge
         view = merged.setdefault(
-            (source, target, edge.relation),
+            (source, target, one.relation),
             {
                 "source": source,
                 "target": target,
-                "relationship": edge.relation,
-                "edge_type": edge.edge_type,
-                "confidence": edge.confidence,
+                "relationship": one.relation,
+                "edge_type": one.edge_type,
+                "confidence": one.confidence,
                 "note_ids": [],
             },
         )
-        view["confidence"] = max(view["confidence"], edge.confidence)
+        view["confidence"] = max(view["confidence"], one.confidence)
         if one.note_id not in view["note_ids"] and len(view["note_ids"]) < _NOTES_NAMED:
             view["note_ids"].append(one.note_id)
     counts = {"node_count": len(nodes), "edge_count": len(merged)}

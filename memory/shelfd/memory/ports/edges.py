@@ -62,6 +62,10 @@ class Neighbour(NamedTuple):
     note_id: str | None
 
 
+#: The same as a plain row. A walk reads thousands, and to make a record of each takes long.
+NeighbourRow: TypeAlias = tuple[int, str, str, str, str, EdgeType, float, EdgeEngine, int, str | None]
+
+
 class StoredEdge(NamedTuple):
     """An edge with the numbers of its ends, and the note that says so: its row, and its id if it is wanted."""
 
@@ -100,13 +104,13 @@ class EdgesView(Protocol):
     def of_note(self, row: int) -> list[StoredEdge]:
         """Return what a note says, by type and canonical form of both ends, then by relation."""
 
-    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
-        """Return where edges of an entity lead: those of the newest notes first, of notes below row *before*.
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[NeighbourRow]:
+        """Return where edges of an entity lead, of notes below row *before*, the newest first.
 
-        Of what a note says of two entities, what rules read comes first.
+        Each is the fields of a :class:`Neighbour`. Of what a note says of two entities, what rules read comes first.
         """
 
-    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[NeighbourRow]:
         """Return from where edges lead to an entity, in the same order."""
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:

@@ -18,12 +18,12 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
         found.sort(key=lambda edge: edge.engine, reverse=True)
         return sorted(found, key=lambda edge: (edge.source[1:3], edge.target[1:3], edge.relation))
 
-    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[Neighbour]:
         found = [edge for edge in self._all(wanted) if edge.source.number == number]
         found = _newest(found, before, limit, lambda edge: (edge.note, edge.target.number, edge.relation, edge.engine))
         return [edge.to(edge.target) for edge in found]
 
-    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[Neighbour]:
         found = [edge for edge in self._all(wanted) if edge.target.number == number]
         found = _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
         return [edge.to(edge.source) for edge in found]

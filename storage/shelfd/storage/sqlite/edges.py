@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, Neighbour, NoteEdges, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, NeighbourRow, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.encoding import encode_integers
 from shelfd.storage.sqlite.conditions import where
@@ -40,25 +40,25 @@ _PAGE: Final = (
 _ADD: Final = "INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _SAYING: Final = f"SELECT DISTINCT note FROM edge WHERE note {AMONG}"  # noqa: S608
 _NEWEST: Final = 2**62
-#: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
-_new: Final = tuple.__new__
 
 
 class SqliteEdges(SqliteRows, EdgesWriter):
     """Edges."""
 
-    #: The notes that were wanted last, and what that is in SQL: a walk asks some fifty times in a row.
+    #: The notes that were wanted last, and what is asked for them: a walk asks some fifty times in a row.
     _wanted: NoteFilter | None = None
-    _condition: tuple[str, list[Any]] = ("1", [])
+    _asked: tuple[str, str, list[Any]] = ("", "", [])
 
     def of_note(self, row: int) -> list[StoredEdge]:
         return self._read(_OF_NOTE.format(condition="1"), (row,))
 
-    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
-        return self._at(_LEAVING, number, wanted, before, limit)
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[NeighbourRow]:
+        leaving, _, params = self._of(wanted)
+        return self._database.all(leaving, (*params, number, _NEWEST if before is None else before, max(limit, 0)))
 
-    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
-        return self._at(_REACHING, number, wanted, before, limit)
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[NeighbourRow]:
+        _, reaching, params = self._of(wanted)
+        return self._database.all(reaching, (*params, number, _NEWEST if before is None else before, max(limit, 0)))
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)
@@ -102,13 +102,13 @@ class SqliteEdges(SqliteRows, EdgesWriter):
             ],
         )
 
-    def _at(self, sql: str, number: int, wanted: NoteFilter, before: int | None, limit: int) -> list[Neighbour]:
+    def _of(self, wanted: NoteFilter) -> tuple[str, str, list[Any]]:
+        """What is asked for edges that leave and that reach an entity, and the first of its parameters."""
         if wanted is not self._wanted:
-            self._wanted, self._condition = wanted, where(wanted)
-        condition, params = self._condition
-        place = (number, _NEWEST if before is None else before, max(limit, 0))
-        found = self._database.all(sql.format(condition=condition), (*params, *place))
-        return [_new(Neighbour, columns) for columns in found]
+            condition, params = where(wanted)
+            self._asked = _LEAVING.format(condition=condition), _REACHING.format(condition=condition), params
+            self._wanted = wanted
+        return self._asked
 
     def _read(self, sql: str, params: Columns) -> list[StoredEdge]:
         return [

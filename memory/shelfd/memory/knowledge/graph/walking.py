@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Neighbour, StoredEdge
+from shelfd.memory.ports.edges import EdgeEngine, EdgeType, Neighbour, NeighbourRow, StoredEdge
 from shelfd.memory.ports.entities import Enrichment, EntityNode, StoredEntity
 from shelfd.memory.ports.view import View
 
@@ -20,6 +20,7 @@ _TURN: Final = 200
 MOST_READ: Final = 20_000
 #: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
 _new: Final = tuple.__new__
+_NOTE: Final = 8  #: where the row of an edge has that of its note
 
 
 class GraphEdge(NamedTuple):
@@ -28,29 +29,44 @@ class GraphEdge(NamedTuple):
     Attributes:
         node: The other end.
         is_outgoing: Whether it leads there.
-        edge: What is stored of it, with the entity there.
-        note_id: The note that says so.
         origin: The entity at this end.
+        number: The entity there, with its type, canonical form and how it is shown; what is said follows, and who says
+            so, as in :class:`~shelfd.memory.ports.edges.Neighbour`.
+        note: The row of the note that says so.
+        note_id: Its id.
     """
 
     node: EntityNode
     is_outgoing: bool
-    edge: Neighbour
-    note_id: str
     origin: StoredEntity
+    number: int
+    type: str
+    key: str
+    value: str
+    relation: str
+    edge_type: EdgeType
+    confidence: float
+    engine: EdgeEngine
+    note: int
+    note_id: str
+
+    @property
+    def entity(self) -> StoredEntity:
+        """The entity there."""
+        return StoredEntity(self.number, self.type, self.key, self.value)
 
     @property
     def ends(self) -> tuple[str, str]:
         """How the entity that it leaves and the one that it reaches are shown."""
-        here, there = self.origin.value, self.edge.value
+        here, there = self.origin.value, self.value
         return (here, there) if self.is_outgoing else (there, here)
 
     @property
     def place(self) -> tuple[int, int, str, int]:
         """What tells what a note says from what else it says, whoever read it."""
-        here, there = self.origin.number, self.edge.number
+        here, there = self.origin.number, self.number
         source, target = (here, there) if self.is_outgoing else (there, here)
-        return source, target, self.edge.relation, self.edge.note
+        return source, target, self.relation, self.note
 
 
 class _Stream(NamedTuple):
@@ -58,15 +74,15 @@ class _Stream(NamedTuple):
 
     origin: StoredEntity
     is_outgoing: bool
-    edges: list[Neighbour]
+    edges: Sequence[NeighbourRow]
 
     def above(self, row: int) -> "_Stream":
         """Only what notes above a row say."""
-        return self._replace(edges=[edge for edge in self.edges if edge.note > row])
+        return self._replace(edges=[edge for edge in self.edges if edge[_NOTE] > row])
 
     def only(self, row: int) -> "_Stream":
         """Only what one note says."""
-        return self._replace(edges=[edge for edge in self.edges if edge.note == row])
+        return self._replace(edges=[edge for edge in self.edges if edge[_NOTE] == row])
 
 
 class GraphReader:
@@ -112,7 +128,7 @@ class GraphReader:
         node: EntityNode,
         *,
         before: int | None = None,
-        via: Neighbour | None = None,
+        via: GraphEdge | None = None,
         but: Collection[int] = (),
     ) -> AsyncIterator[list[GraphEdge]]:
         """Yield what notes say of a node, all of a note together, from the newest note below row *before* on.
@@ -132,12 +148,12 @@ class GraphReader:
             if before is None:
                 return
 
-    def _entities(self, node: EntityNode, via: Neighbour | None) -> list[StoredEntity]:
+    def _entities(self, node: EntityNode, via: GraphEdge | None) -> list[StoredEntity]:
         """All names of a node that some note mentions; what an edge came to need not be looked up."""
         found = []
         for type_, key in self._names.same(node.type, node.key):
             if via is not None and via.key == key and via.type == type_:
-                found.append(StoredEntity(*via[:4]))
+                found.append(via.entity)
             elif (entity := self._view.entities.get(type_, key)) is not None:
                 found.append(entity)
         return found
@@ -170,7 +186,7 @@ class GraphReader:
         for edge in edges:
             source, target = self._known(edge.source), self._known(edge.target)
             if edge.note_id is not None and source != target:
-                yield source, GraphEdge(target, True, edge.to(edge.target), edge.note_id, edge.source)
+                yield source, _new(GraphEdge, (target, True, edge.source, *edge.to(edge.target)))
 
     async def rest(self) -> None:
         """Let other tasks run, if enough was read since they last did."""
@@ -189,10 +205,10 @@ class GraphReader:
                 self.read += len(found)
                 await self.rest()
         # What a full page says last may be cut off in the middle of a note.
-        floor = max((stream.edges[-1].note for stream in streams if len(stream.edges) == _PAGE), default=0)
+        floor = max((stream.edges[-1][_NOTE] for stream in streams if len(stream.edges) == _PAGE), default=0)
         if not floor:
             return streams, None
-        if not any(stream.edges and stream.edges[0].note > floor for stream in streams):
+        if not any(stream.edges and stream.edges[0][_NOTE] > floor for stream in streams):
             return [stream.only(floor) for stream in streams], floor  # one note filled it
         return [stream.above(floor) for stream in streams], floor + 1
 
@@ -201,7 +217,7 @@ class GraphReader:
         found: list[GraphEdge] = []
         add = found.append
         for origin, is_outgoing, edges in streams:
-            last: Neighbour | None = None
+            last: NeighbourRow | None = None
             for edge in edges:
                 number, type_, key, value, _, _, _, engine, _, note_id = edge
                 if note_id is None or number in but or number in here:
@@ -212,9 +228,9 @@ class GraphReader:
                 last = edge
                 node = node_of(type_, key, value)
                 node = known.setdefault(node[:2], node)
-                add(_new(GraphEdge, (node, is_outgoing, edge, note_id, origin)))
+                add(_new(GraphEdge, (node, is_outgoing, origin, *edge)))
         if sum(bool(stream.edges) for stream in streams) > 1:
-            found.sort(key=lambda one: -one.edge.note)
+            found.sort(key=lambda one: -one.note)
         return found
 
     def _known(self, entity: StoredEntity) -> EntityNode:
@@ -222,27 +238,9 @@ class GraphReader:
         return self._by_name.setdefault(node[:2], node)
 
 
-def _says_the_same(edge: Neighbour, other: Neighbour) -> bool:
-    return (edge.number, edge.relation, edge.note) == (other.number, other.relation, other.note)
-
-
-class Visited(NamedTuple):
-    """A node that a walk came to.
-
-    Attributes:
-        depth: In how many steps.
-        origin: From where the last of them was: which one of those it came to, and -1 for where it began.
-        by: By what.
-    """
-
-    depth: int
-    origin: int
-    by: GraphEdge
-
-    @property
-    def node(self) -> EntityNode:
-        """The node."""
-        return self.by.node
+def _says_the_same(edge: NeighbourRow, other: NeighbourRow) -> bool:
+    one, before = Neighbour(*edge), Neighbour(*other)
+    return (one.number, one.relation, one.note) == (before.number, before.relation, before.note)
 
 
 @dataclass(slots=True)
@@ -250,12 +248,14 @@ class Walk:
     """What a walk came to.
 
     Attributes:
-        reached: Nodes in the order in which it came to them, without the one where it began.
+        reached: By what it came to each node, in the order in which it did, without the one where it began.
+        origins: From where that was: which one of those it came to, and -1 for where it began.
         is_truncated: Whether there is more than it was allowed to read.
         edges: The edges it went along or past, each once, seen from where it came from, if they were asked for.
     """
 
-    reached: list[Visited] = field(default_factory=list)
+    reached: list[GraphEdge] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)
     is_truncated: bool = False
     edges: list[tuple[EntityNode, GraphEdge]] = field(default_factory=list)
 
@@ -274,23 +274,16 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     known = {start}
     passed = set[tuple[int, int, str, int]]()
     come_to = set[int]()  # entities: if no edges are asked for, what else leads to them says nothing new
-    waiting: deque[tuple[EntityNode, int, int, Neighbour | None]] = deque([(start, -1, 0, None)])
-    reached, count = found.reached, 0
+    waiting: deque[tuple[EntityNode, int, int, GraphEdge | None]] = deque([(start, -1, 0, None)])
+    reached, origins = found.reached, found.origins
     while waiting and (at := waiting.popleft())[2] < max_depth:
         node, origin, depth, via = at
         depth += 1
         async for edges in reader.edges(node, via=via, but=come_to):
             for one in edges:
                 is_new = (there := one[0]) not in known
-                if most_edges:
-                    is_unseen = one.place not in passed
-                    if is_unseen and len(passed) == most_edges:
-                        found.is_truncated = True
-                        return found
-                else:
-                    is_unseen = False
-                    come_to.add(one[2][0])
-                if is_new and count == most_nodes:
+                is_unseen = most_edges > 0 and one.place not in passed
+                if (is_new and len(reached) == most_nodes) or (is_unseen and len(passed) == most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
@@ -300,9 +293,11 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
                     continue
                 known.add(there)
                 if depth < max_depth:
-                    waiting.append((there, count, depth, one[2]))
-                reached.append(_new(Visited, (depth, origin, one)))
-                count += 1
+                    waiting.append((there, len(reached), depth, one))
+                reached.append(one)
+                origins.append(origin)
+            if not most_edges:
+                come_to.update([one.number for one in edges])
         await reader.rest()
         if reader.is_spent:
             found.is_truncated = True

@@ -94,9 +94,9 @@ async def related_notes(shelf: Shelf, query: str, wanted: NoteFilter, k: int) ->
             continue
         async for edges in reader.edges(node):
             for one in edges:
-                if one.node.type in asked.types and one.edge.confidence >= calibration().threshold:
+                if one.node.type in asked.types and one.confidence >= calibration().threshold:
                     sure, about = found.get(one.note_id, (0.0, {}))
-                    found[one.note_id] = max(sure, one.edge.confidence), about | dict.fromkeys(one.ends)
+                    found[one.note_id] = max(sure, one.confidence), about | dict.fromkeys(one.ends)
             if reader.read >= _LOOKED_AT or len(found) >= k:
                 break
     best = sorted(found, key=lambda note_id: -found[note_id][0])[:k]
