@@ -54,11 +54,12 @@ def read_clause(
 def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
     """Return of whom a clause speaks that begins with its verb: who is told to do something, or "uso", who speaks."""
     lists = lexicon.lists
-    unsaid = lists["unsaid"]
-    said = (word for word in words if word not in unsaid)
-    first = next(said, "")
-    if first in lists["instructions"] and next(said, "of") != "of":
-        return YOU
+    unsaid, first = lists["unsaid"], words[0]
+    if first in unsaid or first in lists["instructions"]:
+        said = (word for word in words if word not in unsaid)
+        first = next(said, "")
+        if first in lists["instructions"] and next(said, "of") != "of":
+            return YOU
     if first and first[-1] in lists["spoken_ends"] and not lexicon.verbs.get(first, ("", True))[1]:
         return ME
     return ""
@@ -271,7 +272,7 @@ def _stated(
     if slot is Arity.ONE and is_be:
         owner = owner - lists["new"] or owner
     whom = sorted(owner) if owner else content(subject, lexicon)
-    everything = (*content(date, lexicon), *whom, lemma, *link.split(), *words)
+    everything = (*(content(date, lexicon) if date else ()), *whom, lemma, *link.split(), *words)
     several = not _AND.isdisjoint(core)
     return _new(
         Statement,

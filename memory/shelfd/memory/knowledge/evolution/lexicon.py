@@ -161,7 +161,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
 
 @cache
 def telling() -> tuple[frozenset[str], dict[str, int]]:
-    """Return the words that speak for a language, and each one's share in the counts of all, one beside the other.
+    """Return the words that speak for any language but the first, and each word's share in the counts of all languages.
 
     A text's languages are counted by one sum, of numbers that have ``COUNT_BITS`` bits for each of ``ALPHABETIC``.
     """
@@ -169,7 +169,7 @@ def telling() -> tuple[frozenset[str], dict[str, int]]:
     for at, language in enumerate(ALPHABETIC):
         for word in lexicon(language).lists["telling"]:
             shares[word] = shares.get(word, 0) | 1 << at * COUNT_BITS
-    return frozenset(shares), shares
+    return frozenset(word for word, share in shares.items() if share > COUNTED), shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,13 +45,14 @@ def language_of(text: str) -> str:
             return "ja"
         if _HAN.search(text):
             return "zh"
-    words, shares = telling()
+    others, shares = telling()
     folded = fold(text)
     if "'" in folded:
         folded = folded.replace("'", " ")
-    counts = sum(map(shares.__getitem__, words.intersection(folded.replace(".", " ").replace(",", " ").split())))
-    if counts <= COUNTED:  # as most: nothing speaks for any but the first
+    words = folded.replace(".", " ").replace(",", " ").split()
+    if others.isdisjoint(words):  # as most
         return ALPHABETIC[0]
+    counts = sum(shares[word] for word in shares.keys() & words)
     best, most = ALPHABETIC[0], 0
     places = range(len(ALPHABETIC))
     for at in places if text.isascii() else reversed(places):

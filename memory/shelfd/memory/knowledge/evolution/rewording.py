@@ -28,8 +28,8 @@ class RoundaboutForm:
 
 
 @cache
-def _rewordings(language: str) -> tuple[tuple[RoundaboutForm, ...], dict[str, list[int]]]:
-    """Return the forms, and by each of their words the positions of those that have it."""
+def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ...], dict[str, list[int]]]:
+    """Return the words of the forms, the forms, and by each word the positions of those that have it."""
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
         RoundaboutForm(frozenset(words.split()), re.compile(pattern, re.IGNORECASE), plain, stated)
@@ -39,13 +39,13 @@ def _rewordings(language: str) -> tuple[tuple[RoundaboutForm, ...], dict[str, li
     for position, each in enumerate(found):
         for word in each.words:
             at.setdefault(word, []).append(position)
-    return found, at
+    return frozenset(at), found, at
 
 
 def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
-    rewordings, triggers = _rewordings(lexicon.language)
-    if triggers.keys().isdisjoint(words) or len(sentence) > _LONGEST:
+    known, rewordings, triggers = _rewordings(lexicon.language)
+    if known.isdisjoint(words) or len(sentence) > _LONGEST:
         return sentence
     for position in sorted({position for word in words for position in triggers.get(word, ())}):
         each = rewordings[position]

@@ -23,7 +23,7 @@ _WORDS: Final = 4
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
 _SPACELESS: Final = ("zh", "ja")
-_VALUES: Final = (Value.TIME, Value.AMOUNT, Value.STATE)
+_VALUES: Final = frozenset((Value.TIME, Value.AMOUNT, Value.STATE))
 _KINDS: Final[Mapping[str, str]] = {value: f"k {value}" for value in Value}
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
@@ -229,14 +229,10 @@ def encode(statements: Iterable[Statement]) -> str:
 def _plain(statement: Statement) -> tuple[Any, ...]:
     language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied = statement
     return (
-        language, _in_order(subject), verb, link, core, _in_order(rest), words, amounts,
+        language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
         _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, _in_order(denied),
+        *marks, sorted(denied),
     )  # fmt: skip
-
-
-def _in_order(words: frozenset[str]) -> list[str]:
-    return sorted(words) if len(words) > 1 else [*words]
 
 
 _READ: Final = {

@@ -56,6 +56,15 @@ def _plain(low: str) -> str:
     return low[:-2] if low[-2:] == "'s" else low
 
 
+def _apart(low: str, lexicon: AlphabeticLexicon) -> list[str] | None:
+    """Return the words that a contracted one stands for; None if it is not contracted."""
+    apart = _CONTRACTED.get(low[low.index("'") - (low[-3:] == "n't") :])
+    if apart is None:
+        return None
+    verb = low[: -len(apart[0])]
+    return [verb, *apart[1]] if verb in lexicon.lists["spoken_before"] else [*apart[1]]
+
+
 def _numeric(low: str) -> str:
     """Return a word with digits marked as a time if it is one, an ordinal as its number."""
     if low.isdigit():  # as most
@@ -83,7 +92,7 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
         sentence = sentence.replace("’", "'")
     if lexicon.language == "fr":
         sentence = _ELIDED.sub(r"\1e ", sentence)
-    is_ascii, has_digits = sentence.isascii(), _DIGIT.search(sentence) is not None
+    is_ascii = sentence.isascii()
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
     plain, add = lexicon.plain, words.append
@@ -91,24 +100,23 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
         if raw in plain:  # as most
             add(raw)
             continue
-        low = raw.lower() if is_ascii else fold(raw)
-        is_plain = low.isalpha()
-        if is_plain and low not in marked and raw.islower():
-            add(low)
-            continue
         if raw == "A" and words and words[-1] != ":":
             add(raw)  # a name, as in "vitamin A", and no article
             continue
-        if not is_plain:
+        low = raw.lower() if is_ascii else fold(raw)
+        is_plain = low.isalpha()
+        if is_plain and low not in marked:
+            if words and not raw.islower():
+                proper.add(low)
+            add(low)
+            continue
+        if not low.isalnum():
             low = _plain(low)
             if not low:
                 continue
-            if "'" in low:
-                apart = _CONTRACTED.get(low[low.index("'") - (low[-3:] == "n't") :])
-                if apart is not None:
-                    verb = low[: -len(apart[0])]
-                    words += [*([verb] if verb in lexicon.lists["spoken_before"] else ()), *apart[1]]
-                    continue
+            if "'" in low and (apart := _apart(low, lexicon)) is not None:
+                words += apart
+                continue
         if low in marked:
             if low in times and (low != "may" or (raw[0] == "M" and words)):
                 low = "~" + low
@@ -116,9 +124,10 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
                 numeric = True
             elif words and not raw.islower():
                 proper.add(low)
-        elif has_digits and not is_plain and _DIGIT.search(low) is not None:
+        elif not low.isalpha() and _DIGIT.search(low) is not None:
             proper.add(low)  # a name, unless it turns out to be an amount
-            low = _numeric(low)
+            if low[0].isdecimal():
+                low = _numeric(low)
             numeric = numeric or _may_be_amount(low)
         elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
             proper.add(low)
