@@ -1,9 +1,9 @@
-"""What ends with somebody's death, or with a thing's move to another place."""
+"""What ends with something else: with a death, a move, another diet; and what begins again."""
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import lexicon
-from shelfd.memory.knowledge.evolution.statement import Statement, Value
+from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
 #: Who moves from one town to another may work where they worked.
 _WORKING: Final = {"en": ("work", "in"), "de": ("arbeiten", "in"), "es": ("trabajar", "en"), "fr": ("travailler", "a")}
@@ -14,7 +14,17 @@ def ended_by(new: Statement, old: Statement) -> str | None:
     """Return how what *old* says has ended, None if it has not."""
     if new.value is Value.STATE and _died(new, old):
         return "no longer lives"
-    return "another place now" if new.now and _is_elsewhere(new, old) else None
+    if new.language in ("zh", "ja"):
+        return None
+    if _is_opposite(new, old):
+        return "another state"
+    if not new.now or not new.positive or new.event or old.event or not old.positive:
+        return None
+    if _is_elsewhere(new, old):
+        return "another place now"
+    if _is_served(new, old):
+        return "taken otherwise now"
+    return "eats it again" if _breaks_diet(new, old) else None
 
 
 def _died(new: Statement, old: Statement) -> bool:
@@ -26,7 +36,7 @@ def _died(new: Statement, old: Statement) -> bool:
 
 def _is_elsewhere(new: Statement, old: Statement) -> bool:
     """Return whether a thing lies or hangs at another place now."""
-    if not new.positive or new.event or old.event or new.adds or new.language in ("zh", "ja"):
+    if new.adds:
         return False
     words = lexicon(new.language)
     for each in (new, old):
@@ -34,6 +44,11 @@ def _is_elsewhere(new: Statement, old: Statement) -> bool:
         if not is_placed or each.value is not Value.NAME or each.several or not words["abstract"].isdisjoint(each.core):
             return False
     return not {*new.core} <= {*old.core} and not {*old.core} <= {*new.core}
+
+
+def both_enjoy(new: Statement, old: Statement) -> bool:
+    """Return whether two verbs say that somebody is fond of something: who no longer likes jazz listens to none."""
+    return new.language not in ("zh", "ja") and lexicon(new.language)["enjoying"].issuperset((new.verb, old.verb))
 
 
 def works_there(old: Statement) -> bool:
@@ -45,3 +60,110 @@ def only_begins(ended: set[str], old: Statement) -> bool:
     """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer."""
     owned = old.verb in lexicon(old.language)["possessing"] | lexicon(old.language)["have"]
     return owned and len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended and old.core[0] in ended
+
+
+def _is_served(new: Statement, old: Statement) -> bool:
+    """Return whether somebody takes coffee black or with milk now, who took it otherwise."""
+    words = lexicon(new.language)
+    if new.verb != old.verb and not words.alike(new.verb, old.verb):
+        return False
+    what, before = ({*each.core, *each.rest} for each in (new, old))
+    same, served = what & before, words["served"]
+    return bool(same - served) and what != before and bool(before - same) and what ^ before <= served
+
+
+def _breaks_diet(new: Statement, old: Statement) -> bool:
+    """Return whether somebody eats, drinks or smokes now what the word for them in the older note rules out."""
+    if old.verb != "be" or old.link or new.link or new.rest or not new.core:
+        return False
+    return f"{new.verb} {new.core[-1]}" in lexicon(new.language).ruled_out.get(old.core[-1:], ())
+
+
+def is_one_role(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Return whether two values are the same but for their gender: chef and cheffe, director and directora."""
+    return len(old) == len(new) and all(
+        one == other or (one[:4] == other[:4] and abs(len(one) - len(other)) in (1, 2))
+        for one, other in zip(sorted(old), sorted(new), strict=True)
+    )
+
+
+def became(old: Statement) -> Statement:
+    """Return what is so since an older change to another amount or time."""
+    if old.effect is not Effect.CHANGED or old.value not in (Value.TIME, Value.AMOUNT) or not old.positive:
+        return old
+    words = (*sorted(old.subject), "be", *old.core)
+    return old._replace(effect=Effect.SAYS, verb="be", link="", words=words, slot=Arity.ONE, event=False)
+
+
+def said_besides(new: Statement, old: Statement) -> set[str]:
+    """Return what an older value is said with: without the hour of a day that is now another."""
+    return {word for word in old.rest if word[0] != "~" or new.value is not Value.TIME}
+
+
+def _is_opposite(new: Statement, old: Statement) -> bool:
+    """Return whether something is in what it was out of, or out of what it was in."""
+    links = {each.link.removesuffix(" the").removesuffix(" a") for each in (new, old)}
+    if links not in _OPPOSITE or new.verb != "be" or old.verb != "be" or not (new.positive and old.positive):
+        return False
+    return new.core == old.core and new.rest == old.rest and not new.event and not old.event
+
+
+_OPPOSITE: Final = ({"in", "out of"}, {"on", "off"}, {"in", "outside"}, {"inside", "outside"}, {"on", "out of"})
+
+
+def is_clock(word: str) -> bool:
+    """Return whether a time is of the day, and no day itself."""
+    said = word.lstrip("~").rstrip("apm")
+    return ":" in said or (said.isdigit() and len(said) <= _HOUR)
+
+
+def is_exchangeable(statement: Statement) -> bool:
+    """Return whether another may do instead what somebody does, or be what somebody is: the treasurer."""
+    words = lexicon(statement.language)
+    if statement.verb in words["exchangeable"]:
+        return True
+    is_role = statement.verb == "be" and not statement.link and statement.value is Value.NAME and not statement.rest
+    return is_role and len(statement.core) == 1 and statement.core[0] in words["nouns"]
+
+
+def left_home(new: Statement, old: Statement) -> bool:
+    """Return whether all that is said of where somebody lived has ended with the move, as with whom and in what street.
+
+    Who lives in a place for a part of the year or week lives elsewhere, too.
+    """
+    if not (old.link or old.rest) or old.several or old.adds or old.slot is not Arity.ONE:
+        return False
+    if any(word[0] in "#~" for word in (*old.core, *old.rest)) or not {*new.core, *new.rest}.isdisjoint(old.core):
+        return False
+    return countries().isdisjoint(old.core) and countries().isdisjoint(new.core)
+
+
+def resumed(new: Statement, old: Statement) -> bool:
+    """Return whether what was given up is done now; what ended long ago is so until then."""
+    if not new.now or not new.positive or new.event or old.effect is not Effect.ENDED or new.language in ("zh", "ja"):
+        return False
+    if new.verb == "be" or (old.verb and new.verb != old.verb and not lexicon(new.language).alike(new.verb, old.verb)):
+        return False
+    given_up, taken_up = ({word for word in (*each.core, *each.rest) if word[0] not in "#~"} for each in (old, new))
+    given_up -= lexicon(new.language)["lapse"]
+    return (bool(given_up) or bool(old.verb)) and given_up == taken_up
+
+
+def has_digit(word: str) -> bool:
+    """Return whether a word may be a version, a model or another number of its kind."""
+    return word[0] == "#" or any(map(str.isdigit, word))
+
+
+def is_version(core: tuple[str, ...]) -> bool:
+    """Return whether a value is but a version: "1.25.4", "version 1.25.4"."""
+    return len(core) <= _VERSION_WORDS and _is_number(core[-1]) and core[:-1] in _VERSIONS
+
+
+def _is_number(word: str) -> bool:
+    return "." in word and word.lstrip("v")[:1].isdigit()
+
+
+_VERSION_WORDS: Final = 2
+_HOUR: Final = 2  #: digits of an hour
+#: What may stand before the number of a version.
+_VERSIONS: Final = ((), ("version",), ("release",), ("firmware",), ("v",))

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, PHRASES, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive
+from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive, with_verb
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 _AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
@@ -35,17 +36,20 @@ def read_clause(
     at = find_verb(words, lexicon)
     if at is None and before and words[0] in lexicon.verbs:
         at = 0
+    elif at is None or at == len(words) - 1:
+        whole = with_verb(words, at, lexicon)
+        words, at = (words, at) if whole is words else (whole, len(whole) - 2)
     if not before and (speaker := _unnamed(words, lexicon)):
         unsaid = lexicon.lists["unsaid"]
         verb, *after = (word for word in words if word not in unsaid)
-        statement = _stated([], verb, after, amounts, proper, lexicon)
+        statement = stated([], verb, after, amounts, proper, lexicon)
         return _marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return _marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: at - 1 if at > 1 and words[at - 1] in lexicon.lists["perfect"] else at]
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
-    statement = _stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
+    statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
     if lexicon.language == "fr" and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
         statement = statement._replace(event=True)  # "a travaillé" is written like "travaille" without accents
     return _marked(statement, marks), own
@@ -60,6 +64,8 @@ def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
         first = next(said, "")
         if first in lists["instructions"] and next(said, "of") != "of":
             return YOU
+    if first[-3:] == "mos" and lexicon.language == "es" and first in lexicon.verbs:
+        return US
     if first and first[-1] in lists["spoken_ends"] and not lexicon.verbs.get(first, ("", True))[1]:
         return ME
     return ""
@@ -159,16 +165,6 @@ def _is_demonstrative(words: list[str], lexicon: AlphabeticLexicon) -> bool:
     )
 
 
-def _head(words: list[str], lexicon: AlphabeticLexicon) -> str:
-    """Return the noun that a subject's other words describe."""
-    dull, of = lexicon.lists["dull"], lexicon.lists["of"]
-    words = [word for word in words if word not in dull or word in of]
-    for at in range(1, len(words)):
-        if words[at] in of:
-            return words[at - 1]
-    return words[-1] if words else ""
-
-
 def _by_pattern(
     name: str, found: dict[str, str | None], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
 ) -> Statement:
@@ -180,9 +176,9 @@ def _by_pattern(
         at = find_verb(words, lexicon)
         if at is None:
             return Statement(lexicon.language)
-        stated = _stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
         denied = frozenset(content(gone.split(), lexicon))
-        return stated._replace(effect=effect, denied=denied - lexicon.lists["prepositions"] or denied)
+        return said._replace(effect=effect, denied=denied - lexicon.lists["prepositions"] or denied)
     base = subject.split()
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
@@ -231,7 +227,7 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     return Value.QUALITY
 
 
-def _stated(
+def stated(
     subject: list[str],
     verb: str,
     after: list[str],
@@ -258,17 +254,19 @@ def _stated(
     core, rest = _split(words, lexicon)
     kind = _kind(core, proper, lexicon)
     owner = subject_of(subject, lexicon)
+    if link == "de" and kind is Value.AMOUNT and is_be:
+        link = ""  # "es de 750 euros", "est de 750 euros"
     if (
         is_be
         and kind is Value.NAME
-        and (value[0] in lists["indefinite"] or _is_predicate(core, proper, lexicon))
-        and not (_head(subject, lexicon) in lists["concrete_nouns"] and not proper.isdisjoint(core))
+        and (value[0] in lists["indefinite"] or (value[0] == core[0] and _is_predicate(core, proper, lexicon)))
+        and not (head_of(subject, lexicon) in lists["concrete_nouns"] and not proper.isdisjoint(core))
     ):
         kind = Value.QUALITY
     if is_be and link in lists["places"] and proper.isdisjoint(core):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"])
         link += " the" if is_certain else " a"
-    slot = _slot(subject, lemma, link, core, kind, proper, lexicon)
+    slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
     if slot is Arity.ONE and is_be:
         owner = owner - lists["new"] or owner
     whom = sorted(owner) if owner else content(subject, lexicon)
@@ -302,7 +300,7 @@ def _turned(subject: list[str], after: list[str], lexicon: AlphabeticLexicon) ->
     nouns = lexicon.lists["nouns"]
     if len(after) > 2 and after[0] == "the" and lexicon.lists["pronouns"].isdisjoint(subject):
         bare = [word for word in subject if word not in lexicon.lists["determiners"]]
-        if _head(after, lexicon) in nouns and _head(bare, lexicon) not in nouns:
+        if head_of(after, lexicon) in nouns and head_of(bare, lexicon) not in nouns:
             return after, bare
     return subject, after
 
@@ -334,66 +332,3 @@ def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
     if word in lexicon.lists["joined"]:
         return True
     return (lexicon.language == "en" and word.endswith("ed")) or lexicon.verbs.get(word, ("", False))[1]
-
-
-def _slot(
-    subject: list[str],
-    verb: str,
-    link: str,
-    core: tuple[str, ...],
-    kind: Value,
-    proper: frozenset[str],
-    lexicon: AlphabeticLexicon,
-) -> Arity:
-    """Return how many values the subject can have of this."""
-    joined, lists = link.split(), lexicon.lists
-    if verb == "be":
-        if joined and joined[0] in lists["fixed_participles"]:
-            return Arity.FIXED
-        determiners, of = lists["determiners"], lists["of"]
-        bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
-        is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
-        if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
-            return Arity.FIXED
-        if joined:
-            functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
-            return Arity.ONE if functional or _has_noun(bare, core, proper, lexicon) else Arity.MANY
-        return Arity.ONE if _has_noun(bare, core, proper, lexicon) else Arity.MANY
-    if verb in lists["have"]:
-        return Arity.ONE if len(core) == 2 and core[0] in lists["nouns"] and core[1] in proper else Arity.MANY
-    if verb in lists["same_kind"]:
-        return Arity.SAME_KIND
-    one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
-    return Arity.ONE if one and kind is not Value.QUALITY else Arity.MANY
-
-
-def _is_functional(
-    joined: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
-) -> bool:
-    """Return whether something is, by this participle, with one thing only: set to, married to."""
-    if joined[0] in lexicon.lists["participles"] or "_".join(joined[:2]) in lexicon.lists["participles"]:
-        return True
-    return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
-
-
-def _is_place(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a link and what follows say where something is: in a certain place."""
-    return (
-        joined[0] in lexicon.lists["places"]
-        and joined[1:] in ([], ["the"])
-        and lexicon.lists["abstract"].isdisjoint(core)
-    )
-
-
-def _has_part(words: list[str], parts: tuple[str, ...]) -> bool:
-    return bool(parts) and any(part in word for word in words for part in parts)
-
-
-def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether the subject is something that has one value: a deadline, a favourite colour."""
-    head = _head(subject, lexicon)
-    if head in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(subject):
-        return True
-    if head in lexicon.lists["concrete_nouns"]:
-        return not proper.isdisjoint(core)
-    return _has_part([head], lexicon.noun_parts)

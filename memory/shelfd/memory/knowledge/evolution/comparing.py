@@ -4,9 +4,24 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
-from shelfd.memory.knowledge.evolution.circumstances import ended_by, only_begins, works_there
-from shelfd.memory.knowledge.evolution.lexicon import YOU, countries, lexicon, places, spaceless
+from shelfd.memory.knowledge.evolution.circumstances import (
+    became,
+    both_enjoy,
+    ended_by,
+    has_digit,
+    is_clock,
+    is_exchangeable,
+    is_one_role,
+    is_version,
+    left_home,
+    only_begins,
+    resumed,
+    said_besides,
+    works_there,
+)
+from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.values import category_of, may_contain, same_but_amounts
 
 
 class Verdict(StrEnum):
@@ -47,12 +62,13 @@ def compare(new: Statement, old: Statement) -> Judgement:
         return NOTHING
     if not new.real or not old.real:
         return _UNREAL
-    if old.past or (new.past and not new.corrects):
+    if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
         return _EARLIER
+    old = became(old)
     if new.effect is not Effect.SAYS and new.effect is not Effect.INSTEAD:
         return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else _moved_on(new, old)
     if old.effect is not Effect.SAYS:
-        return ADDS
+        return _updated(new, "is so again") if same_subject and resumed(new, old) else ADDS
     if new.denied and (found := _denied(new, old)) is not None:
         return found
     if not same_subject:
@@ -93,7 +109,7 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
-        return _updated(new, "does not take place") if planned or "progress" in old.core else ADDS
+        return _updated(new, "does not take place") if planned or not _GOING_ON.isdisjoint(old.core) else ADDS
     if effect is Effect.REMOVED:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
@@ -101,17 +117,23 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = _alike(new.language, old.verb, _home(new.language))
         placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
+        if at_home and left_home(new, old):
+            return _updated(new, "moved")
         return _changed(new, old, "moved") if (at_home or placed) else ADDS
     if effect is Effect.LEFT:
         words = lexicon(new.language)
         inside = old.link in words["inside"] and old.verb in words["staying"]
-        inside = inside or (old.verb == "be" and old.slot is Arity.ONE and old.link != "")
+        inside = inside or (old.verb == "be" and old.link != "" and (old.slot is Arity.ONE or old.link == "in a"))
         return _updated(new, "left") if inside and new.core == old.core else ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
-        return _renewed(new, old)
+        is_attribute = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and not old.link
+        return _changed(new, old, "changed") if is_attribute else _renewed(new, old)
     if new.value is Value.NAME and old.slot is not Arity.ONE:
         return ADDS
     return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
+
+
+_GOING_ON: Final = frozenset(("progress", "in-progress"))
 
 
 def _moved_on(new: Statement, old: Statement) -> Judgement:
@@ -127,9 +149,11 @@ def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
         return ADDS
     if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
         return ADDS
-    if old.several or not old.rest <= {*new.words, *new.rest}:
+    if old.value is Value.TIME and is_clock(new.core[0]) is not is_clock(old.core[0]):
+        return ADDS  # at two, and on Friday
+    if old.several or not said_besides(new, old) <= {*new.words, *new.rest}:
         return ADDS
-    if old.value is not Value.AMOUNT and _contains(new.core, old.core):
+    if old.value is not Value.AMOUNT and may_contain(new.core, old.core):
         return ADDS
     return _updated(new, reason)
 
@@ -140,7 +164,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if old.event and (_times(old) or not (old.verb and _alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
-    if new.verb and not _alike(new.language, new.verb, old.verb):
+    if new.verb and not _alike(new.language, new.verb, old.verb) and not both_enjoy(new, old):
         return ADDS
     if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
         return ADDS
@@ -170,7 +194,9 @@ def _can_end(old: Statement) -> bool:
     if old.language in ("zh", "ja") or old.verb == "be":
         return True
     words = lexicon(old.language)
-    return old.verb in words["now_functional"] | words["possessing"] or any(old.verb in each for each in words.classes)
+    if old.verb in words["now_functional"] | words["possessing"] | words["pursuing"]:
+        return True
+    return any(old.verb in each for each in words.classes)
 
 
 #: The verb that says of something that it is used.
@@ -183,7 +209,10 @@ def _renewed(new: Statement, old: Statement) -> Judgement:
     if old.several or not (old.verb == "be" or words.alike(old.verb, USE[new.language])):
         return ADDS
     kinds = [{words.categories[word] for word in each.core if word in words.categories} for each in (new, old)]
-    other_version = len(new.core) > 1 and new.core[:-1] == old.core[:-1] and new.core != old.core
+    other_version = new.core[-1:] != old.core[-1:] and (
+        (len(new.core) > 1 and new.core[:-1] == old.core[:-1] and has_digit(new.core[-1]) and has_digit(old.core[-1]))
+        or (is_version(new.core) and is_version(old.core))
+    )
     if other_version or (kinds[0] and kinds[0] == kinds[1] and new.core != old.core):
         return _updated(new, "replaced by another of its kind")
     return ADDS
@@ -196,13 +225,15 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if new.effect is Effect.INSTEAD:
         if (
             new.denied == old.subject
-            and _alike(new.language, new.verb, old.verb)
+            and (_alike(new.language, new.verb, old.verb) or (is_exchangeable(new) and is_exchangeable(old)))
             and new.link == old.link
-            and _is_one_role(old.core, new.core)
+            and is_one_role(old.core, new.core)
         ):
             return Judgement(Verdict.UPDATED, "another took its place")
         fits = new.subject == old.subject and _alike(new.language, new.verb, old.verb) and not old.several
-        if fits and new.denied <= set(old.core) and old.rest <= {*new.core, *new.rest}:
+        fits = fits and new.denied <= {*old.core} and old.rest <= {*new.core, *new.rest}
+        # "invoices quarterly instead of monthly" says nothing of a monthly report
+        if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
             return _updated(new, "replaced")
         return None
     if new.subject != old.subject or new.verb != old.verb or old.several:
@@ -210,14 +241,6 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return Judgement(Verdict.CORRECTED, "said not to be so")
     return None
-
-
-def _is_one_role(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
-    """Return whether two values are the same but for their gender: chef and cheffe, director and directora."""
-    return len(old) == len(new) and all(
-        one == other or (one[:4] == other[:4] and abs(len(one) - len(other)) in (1, 2))
-        for one, other in zip(sorted(old), sorted(new), strict=True)
-    )
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
@@ -230,7 +253,7 @@ def _may_exchange(new: Statement, old: Statement) -> bool:
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:
     """Another now does what only one can do."""
-    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["exchangeable"]:
+    if new.language in ("zh", "ja") or not is_exchangeable(new):
         return NOTHING
     if new.now and new.positive and old.positive and new.core == old.core and new.rest == old.rest and not old.event:
         return _updated(new, "another does it now")
@@ -264,7 +287,7 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
         return ADDS
-    if new.amounts and not new.event and _same_but_amounts(new, old):
+    if new.amounts and not new.event and same_but_amounts(new, old):
         return _other_amount(new, old)
     if not _comparable(new, old):
         return ADDS
@@ -273,13 +296,15 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     if set(new.core) == set(old.core):
         return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
-        return _other_state(new, old) if _times(new) == _times(old) else ADDS
+        state = _other_state(new, old) if _times(new) == _times(old) else ADDS
+        is_attribute = new.slot is old.slot is Arity.ONE and not new.rest and not old.rest
+        return _updated(new, "another value") if state is ADDS and is_attribute else state
     if not old.rest <= {*new.core, *new.rest}:
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
         return _updated(new, "another time") if one else ADDS
-    return ADDS if _contains(new.core, old.core) else _other_name(new, old)
+    return ADDS if may_contain(new.core, old.core) else _other_name(new, old)
 
 
 def _turned(new: Statement, old: Statement) -> str | None:
@@ -298,7 +323,7 @@ def _left_state(new: Statement, old: Statement) -> bool:
         return False
     states, before, after = lexicon(new.language).states, old.link.split()[0], new.core[0]
     is_so = new.verb == "be" and new.positive and not new.link and not old.event and not _times(old) and not new.event
-    return is_so and before != after and before in states and states[before] == states.get(after)
+    return is_so and before != after and bool(states.get(before, 0) & states.get(after, 0))
 
 
 def _wants_otherwise(new: Statement, old: Statement) -> bool:
@@ -322,14 +347,6 @@ def _comparable(new: Statement, old: Statement) -> bool:
     return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Arity.ONE
 
 
-def _same_but_amounts(new: Statement, old: Statement) -> bool:
-    if new.language in ("zh", "ja"):
-        same = new.core == old.core and new.value is Value.AMOUNT
-    else:
-        same = new.words == old.words or [*map(singular, new.words)] == [*map(singular, old.words)]
-    return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
-
-
 def _other_amount(new: Statement, old: Statement) -> Judgement:
     """The same but for the numbers."""
     if old.slot is Arity.FIXED and not new.corrects:
@@ -339,13 +356,17 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
 
 def _other_state(new: Statement, old: Statement) -> Judgement:
     states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
-    if states.get(new.core[0]) != states.get(old.core[0]) or states.get(new.core[0]) is None:
+    if not states.get(new.core[0], 0) & states.get(old.core[0], 0):
         return ADDS
-    if new.rest and old.rest and new.rest.isdisjoint(old.rest):
+    if new.rest and old.rest and not (new.rest <= old.rest or old.rest <= new.rest or new.rest & _ALL):
         return ADDS  # on in one place, off in another
     if new.language in ("zh", "ja") and new.core[0][:1] == old.core[0][:1]:
         return ADDS
     return _updated(new, "another state")
+
+
+#: What is so of all is so of each.
+_ALL: Final = frozenset(("all", "every", "alle", "allen", "todos", "todas", "tous", "toutes"))
 
 
 def _other_name(new: Statement, old: Statement) -> Judgement:
@@ -358,7 +379,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
             return ADDS
         return _updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
-        alike = new.core[-1] == old.core[-1] or _category(new) == _category(old) != set()
+        alike = new.core[-1] == old.core[-1] or category_of(new) == category_of(old) != set()
         return _updated(new, "another of its kind") if alike else ADDS
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6
@@ -374,22 +395,3 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
 
 
 _HAVE: Final = ("have", "haben", "tener", "avoir")
-
-
-def _category(statement: Statement) -> set[int]:
-    if statement.language in ("zh", "ja"):
-        return set()
-    words, core = lexicon(statement.language), statement.core
-    if len(core) > 2 and core[-1].isalpha() and core[-1] not in words.categories:
-        return set()  # coffee ice cream is no coffee
-    return {words.categories[word] for word in core if word in words.categories}
-
-
-def _contains(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
-    """Return whether one value may lie in the other, so that both can be true."""
-    if set(new) <= set(old) or set(old) <= set(new):
-        return True
-    if len(new) == len(old) == 1 and not new[0].isascii() and (new[0] in old[0] or old[0] in new[0]):
-        return True
-    known = countries()
-    return known.isdisjoint(new) != known.isdisjoint(old)

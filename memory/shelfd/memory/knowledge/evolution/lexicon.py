@@ -50,9 +50,10 @@ class AlphabeticLexicon:
     marked: frozenset[str]  #: names of times and numbers
     plain: frozenset[str]  #: all others that have no accent: as they stand in a text they are folded
     multipliers: dict[str, float]
-    states: dict[str, int]  #: state -> number of the group that excludes it
+    states: dict[str, int]  #: state -> bits of the groups of which each excludes the others
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
     categories: dict[str, int]  #: name -> number of its category
+    ruled_out: dict[tuple[str, ...], tuple[str, ...]]  #: what somebody is -> what they do not do: "eat meat"
     noun_parts: tuple[str, ...]
     fixed_parts: tuple[str, ...]
     past: re.Pattern[str]
@@ -68,6 +69,10 @@ class AlphabeticLexicon:
     def alike(self, verb: str, other: str) -> bool:
         """Return whether two verbs can be said of the same use of an object."""
         return verb == other or any(verb in each and other in each for each in self.classes)
+
+    def ruling_out(self, verb: str) -> bool:
+        """Return whether doing so is what a word for somebody may rule out."""
+        return any(done.startswith(f"{verb} ") for each in self.ruled_out.values() for done in each)
 
 
 @cache
@@ -96,6 +101,23 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word.islower()
 
 
+def _bits(text: str) -> dict[str, int]:
+    """Return word -> the groups that it is in, a bit each: what is not open is closed, or resolved."""
+    found: dict[str, int] = {}
+    for at, group in enumerate(text.split("|")):
+        for word in group.split():
+            found[word] = found.get(word, 0) | 1 << at
+    return found
+
+
+def _ruled_out(text: str) -> dict[tuple[str, ...], tuple[str, ...]]:
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for row in text.split("|") if text else ():
+        names, _, done = row.partition(": ")
+        found.update({(name,): tuple(done.split(", ")) for name in names.split()})
+    return found
+
+
 @cache
 def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
@@ -118,6 +140,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         for word in lists[name]
     )
     lists["predicates"] = lists["be"] | verbs.keys()
+    lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
     marking: dict[str, list[str]] = {}
     for name in ("negation", "ended_words", "unreal_words", "now", "additive"):
         for word in lists[name]:
@@ -128,7 +151,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
-    lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys()
+    lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys() | lists["nouns"]
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
@@ -145,9 +168,10 @@ def lexicon(language: str) -> AlphabeticLexicon:
         marked=marked,
         plain=frozenset(word for word in frozenset().union(*lists.values()) - marked if _is_plain(word)),
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
-        states=_groups(text["states"]),
+        states=_bits(text["states"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
         categories=_groups(text["categories"]),
+        ruled_out=_ruled_out(text.get("ruled_out", "")),
         noun_parts=tuple(text.get("noun_parts", "").split()),
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),
@@ -185,7 +209,7 @@ class SpacelessLexicon:
     home: str
     nouns: re.Pattern[str]
     fixed: re.Pattern[str]
-    states: dict[str, int]
+    states: dict[str, int]  #: as those of other languages
     contrast: re.Pattern[str]
     negation: re.Pattern[str] | None
     pronouns: frozenset[str]
@@ -209,7 +233,7 @@ def spaceless(language: str) -> SpacelessLexicon:
         home=data["home"],
         nouns=re.compile(data["nouns"]),
         fixed=re.compile(data["fixed"]),
-        states=_groups(data["states"]),
+        states=_bits(data["states"]),
         contrast=re.compile(data["contrast"]),
         negation=re.compile(data["negation"]) if data["negation"] else None,
         pronouns=frozenset(data["pronouns"].split("|")),

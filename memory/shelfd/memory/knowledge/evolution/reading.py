@@ -6,19 +6,17 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
+from shelfd.memory.knowledge.evolution.labelling import read_label, unmarked
+from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import (
-    ALPHABETIC,
-    COUNT_BITS,
-    COUNTED,
     AlphabeticLexicon,
     lexicon,
-    telling,
 )
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
-from shelfd.memory.notes.words import ends_as_question, fold
+from shelfd.memory.notes.words import ends_as_question
 
 #: Text and sentences of a note that are read. Of a note that says more, no verdict can be given: it is kept.
 LONGEST: Final = 2_000
@@ -33,33 +31,9 @@ END: Final = re.compile(
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
+#: With what an item of a list, or a line of a log, begins.
+_MARKS: Final = frozenset("[-*•")
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
-_KANA: Final = re.compile("[\u3041-\u30ff]")
-_HAN: Final = re.compile("[\u3400-\u9fff]")
-
-
-def language_of(text: str) -> str:
-    """Return the language of *text*, "en" if nothing speaks for another."""
-    if not text.isascii():
-        if _KANA.search(text):
-            return "ja"
-        if _HAN.search(text):
-            return "zh"
-    others, shares = telling()
-    folded = fold(text)
-    if "'" in folded:
-        folded = folded.replace("'", " ")
-    words = folded.replace(".", " ").replace(",", " ").split()
-    if others.isdisjoint(words):  # as most
-        return ALPHABETIC[0]
-    counts = sum(shares[word] for word in shares.keys() & words)
-    best, most = ALPHABETIC[0], 0
-    places = range(len(ALPHABETIC))
-    for at in places if text.isascii() else reversed(places):
-        count = counts >> at * COUNT_BITS & COUNTED
-        if count > most:
-            best, most = ALPHABETIC[at], count
-    return best
 
 
 def read(text: str) -> tuple[Statement, ...]:
@@ -76,12 +50,20 @@ def read(text: str) -> tuple[Statement, ...]:
     may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
     sentences = END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
     for sentence in sentences[: SENTENCES + 1]:
-        found += statements_of(sentence, words)
+        stated = statements_of(sentence, words)
+        if found and len(stated) == 1 and stated[0].corrects and not stated[0].subject:  # "I had it wrong before."
+            found[-1] = found[-1]._replace(corrects=True)
+            continue
+        found += stated
     return tuple(found)
 
 
 def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     """Read the clauses of one sentence; a clause without a subject has that of the one before."""
+    if (":" in sentence or "=" in sentence or "->" in sentence) and (line := read_label(sentence)) is not None:
+        return [line]
+    if sentence[:1] in _MARKS:
+        sentence = unmarked(sentence)
     found: list[Statement] = []
     asks = ends_as_question(sentence)
     all_words = tokenise(sentence, words)
@@ -94,6 +76,7 @@ def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     for clause, amounts in _clauses(all_words, words):
         if len(clause) <= 6 and not lists["correction_heads"].isdisjoint(clause) and _is_remark(clause, words):
             corrects = True
+            found = [each._replace(corrects=True) for each in found]  # it may follow what it is about
             continue
         if found and clause[0] in lists["negation"]:
             denied = frozenset(_before_as(clause[1:])) - lists["determiners"] - lists["unsaid"]
@@ -105,8 +88,10 @@ def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
         if asks or corrects:
             statement = statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects)
         found.append(statement)
+    if all_words.words and all_words.words[0] in words["conditions"]:
+        found = [each._replace(real=False) for each in found]
     if corrects and not found:
-        return [Statement(words.language, words=tuple(all_words.words))]
+        return [Statement(words.language, words=tuple(all_words.words), corrects=True)]
     return found
 
 
@@ -173,7 +158,13 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
         return True
     if len(before) <= 6 and not lexicon_["correction_heads"].isdisjoint(before):
         return True
+    if after[0] in lexicon_["self"] and not lexicon_["correction_heads"].isdisjoint(after[1:4]):
+        return True
     told = lexicon_["predicates"]
     if after[0] in lexicon_["clause_subjects"] and not told.isdisjoint(before):
         return True
-    return not told.isdisjoint(before) and not told.isdisjoint(after[:6]) and before[0] not in lexicon_["prepositions"]
+    return (
+        not told.isdisjoint(before)
+        and not lexicon_["telling_verbs"].isdisjoint(after[:6])
+        and before[0] not in lexicon_["prepositions"]
+    )

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from pydantic_core import from_json, to_json
 
-from shelfd.memory.knowledge.evolution.circumstances import DEAD
+from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeable
 from shelfd.memory.knowledge.evolution.comparing import USE
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -64,9 +64,7 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[Slot]:
     """Yield the slots in which *statements* stand."""
     for statement in statements:
         if not _can_change(statement):
-            yield _repeated(statement)
-            if _is_place(statement):
-                yield _subject(statement.language, statement.subject), _KINDS[Value.NAME]
+            yield from _changing(statement)
             continue
         subject = _subject(statement.language, statement.subject)
         for verb in _verbs(statement.language, statement.verb):
@@ -82,6 +80,20 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[Slot]:
             yield _exchanged(statement)
         if not statement.positive:
             yield subject, _denied(statement)
+
+
+def _changing(statement: Statement) -> Iterator[Slot]:
+    """Yield the slots of a statement that tells of a change: where what is so since then may change again."""
+    yield _repeated(statement)
+    if not statement.subject or not statement.real:
+        return
+    subject = _subject(statement.language, statement.subject)
+    if _is_place(statement):
+        yield subject, _KINDS[Value.NAME]
+    elif statement.effect is Effect.CHANGED and statement.value in _VALUES:
+        yield subject, _KINDS[statement.value]
+    elif statement.effect is Effect.ENDED:
+        yield subject, _ended(statement)
 
 
 def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
@@ -121,6 +133,13 @@ def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
 
 def _denied(statement: Statement) -> str:
     return "d" + _verbs(statement.language, statement.verb)[0].removeprefix("v")
+
+
+def _ended(statement: Statement) -> str:
+    """What is said of somebody who has given something up, and may take it up again."""
+    if not statement.verb:
+        return f"e {statement.core[-1] if statement.core else ''}"
+    return "e" + _verbs(statement.language, statement.verb)[0].removeprefix("v")
 
 
 def _can_change(statement: Statement) -> bool:
@@ -172,6 +191,9 @@ def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
         yield from ((replaced, verb) for verb in verbs)
     if statement.now and statement.core:
         yield _exchanged(statement)
+    if statement.now and statement.verb != "be":
+        yield subject, _ended(statement)
+        yield subject, f"e {statement.core[-1] if statement.core else ''}"
     if (statement.now or statement.value is Value.STATE) and statement.language not in _SPACELESS:
         yield from _by_being(statement, subject)
 
@@ -183,6 +205,8 @@ def _by_being(statement: Statement, subject: str) -> Iterator[Slot]:
         verbs = words["placing"]
     elif statement.value is Value.STATE and statement.core in DEAD:
         verbs = words["living"]
+    elif statement.now and words.ruling_out(statement.verb):
+        verbs = frozenset(("be",))
     for one in sorted(verbs):
         yield from ((subject, verb) for verb in _verbs(statement.language, one))
 
@@ -191,7 +215,7 @@ def _by_effect(statement: Statement) -> Iterator[str]:
     effect, language = statement.effect, statement.language
     if effect is Effect.GONE:
         yield _KINDS[Value.TIME]
-        yield "c progress"
+        yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
         serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
         yield from {verb: None for one in ("be", *serving) for verb in _verbs(language, one)}
@@ -214,7 +238,7 @@ def _is_exchangeable(statement: Statement) -> bool:
     """Return whether another may do instead what the subject does."""
     if statement.language in _SPACELESS or not statement.core or statement.event or not statement.positive:
         return False
-    return statement.verb in lexicon(statement.language)["exchangeable"]
+    return is_exchangeable(statement)
 
 
 def _exchanged(statement: Statement) -> Slot:

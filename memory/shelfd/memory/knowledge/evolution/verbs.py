@@ -1,5 +1,7 @@
 """Where the verb of a clause stands."""
 
+from typing import Final
+
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 
 
@@ -61,5 +63,30 @@ def progressive(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
     verb = at + 1
     while verb < len(words) and words[verb] in lexicon.lists["unsaid"]:
         verb += 1
-    is_verb = verb + 1 < len(words) and words[verb][-3:] == "ing" and words[verb] in lexicon.verbs
-    return verb if is_verb and lexicon.language == "en" else at
+    if verb >= len(words) or words[verb][-3:] != "ing" or words[verb] not in lexicon.verbs or lexicon.language != "en":
+        return at
+    return verb if any(word not in lexicon.lists["unsaid"] for word in words[verb + 1 :]) else at
+
+
+def with_verb(words: list[str], at: int | None, lexicon: AlphabeticLexicon) -> list[str]:
+    """Return a line with the "is" that it leaves out before a state, or an amount of what has one: "fridge temp 5 C".
+
+    Args:
+        words: Of a clause.
+        at: Where its verb stands: nowhere, or at its end, where it may be a state: "cron for backup disabled".
+        lexicon: Of its language.
+    """
+    if len(words) < 2 or (words[-1] not in lexicon.states and (at is not None or words[-1][0] != "#")):
+        return words
+    if words[-1][0] == "#" and (len(words[-1]) == 1 or words[-2] not in lexicon.lists["nouns"]):
+        return words
+    owner = words[:-1]
+    if not lexicon.lists["predicates"].isdisjoint(owner) or not lexicon.lists["triggers"].isdisjoint(owner):
+        return words
+    if owner[0] in lexicon.spoken or not lexicon.lists["conditions"].isdisjoint(owner):
+        return words
+    return [*owner, BE[lexicon.language], words[-1]]
+
+
+#: What is left out where a line gives a value without a verb.
+BE: Final = {"en": "is", "de": "ist", "es": "es", "fr": "est"}

@@ -1,0 +1,77 @@
+"""How many values a subject can have of what is stated."""
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.statement import Arity, Value
+
+
+def arity_of(
+    subject: list[str],
+    verb: str,
+    link: str,
+    core: tuple[str, ...],
+    kind: Value,
+    proper: frozenset[str],
+    lexicon: AlphabeticLexicon,
+) -> Arity:
+    """Return how many values the subject can have of this."""
+    joined, lists = link.split(), lexicon.lists
+    if verb == "be":
+        if joined and joined[0] in lists["fixed_participles"]:
+            return Arity.FIXED
+        determiners, of = lists["determiners"], lists["of"]
+        bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
+        is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
+        if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
+            return Arity.FIXED
+        if joined:
+            functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
+            return Arity.ONE if functional or _has_noun(bare, core, proper, lexicon) else Arity.MANY
+        return Arity.ONE if _has_noun(bare, core, proper, lexicon) else Arity.MANY
+    if verb in lists["have"]:
+        return Arity.ONE if len(core) == 2 and core[0] in lists["nouns"] and core[1] in proper else Arity.MANY
+    if verb in lists["same_kind"]:
+        return Arity.SAME_KIND
+    one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
+    return Arity.ONE if one and kind is not Value.QUALITY else Arity.MANY
+
+
+def _is_functional(
+    joined: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> bool:
+    """Return whether something is, by this participle, with one thing only: set to, married to."""
+    if joined[0] in lexicon.lists["participles"] or "_".join(joined[:2]) in lexicon.lists["participles"]:
+        return True
+    return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
+
+
+def _is_place(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a link and what follows say where something is: in a certain place."""
+    return (
+        joined[0] in lexicon.lists["places"]
+        and joined[1:] in ([], ["the"])
+        and lexicon.lists["abstract"].isdisjoint(core)
+    )
+
+
+def _has_part(words: list[str], parts: tuple[str, ...]) -> bool:
+    return bool(parts) and any(part in word for word in words for part in parts)
+
+
+def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the subject is something that has one value: a deadline, a favourite colour."""
+    head = head_of(subject, lexicon)
+    if head in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(subject):
+        return True
+    if head in lexicon.lists["concrete_nouns"]:
+        return not proper.isdisjoint(core)
+    return _has_part([head], lexicon.noun_parts)
+
+
+def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:
+    """Return the noun that a subject's other words describe."""
+    dull, of = lexicon.lists["dull"], lexicon.lists["of"]
+    words = [word for word in words if word not in dull or word in of]
+    for at in range(1, len(words)):
+        if words[at] in of:
+            return words[at - 1]
+    return words[-1] if words else ""

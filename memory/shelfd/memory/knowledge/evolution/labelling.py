@@ -1,0 +1,106 @@
+"""Lines that name a thing and give its value without a verb, as people and programs keep them: "gate: B22"."""
+
+import re
+from functools import cache
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.clause import stated
+from shelfd.memory.knowledge.evolution.language import language_of
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.rewording import reword
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
+from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
+from shelfd.memory.knowledge.evolution.verbs import BE
+
+#: A label, a sign and a value; a list's mark or the time of a log may stand before.
+_MARK: Final = re.compile(r"\s*(?:[-*•]\s+)?(?:\[[^\]]{1,30}\]\s*)?")
+_LINE: Final = re.compile(
+    rf"{_MARK.pattern}(?P<label>[^\s:=|,;()][^:=|,;()\n]{{0,59}}?)\s*"
+    rf"(?P<sign>:|=|->|→)\s+(?P<value>[^=|;!?\n]{{1,90}})"
+)
+#: What stood there before, after the value or before an arrow.
+_ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
+_ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
+_LONGEST: Final = 6  #: words of a label, and of a value one more
+
+
+def unmarked(sentence: str) -> str:
+    """Return a line without the mark of a list's item, or the time of a log's line, that it begins with."""
+    return _MARK.sub("", sentence)
+
+
+def read_label(sentence: str) -> Statement | None:
+    """Return what a line of a label and a value states; None if *sentence* is none.
+
+    A label that is no attribute's name says of nothing what it is: "todo", somebody who speaks, a day.
+    """
+    match = _LINE.fullmatch(sentence)
+    if match is None:
+        return None
+    said = _ASIDE.sub("", match["value"])
+    if ": " in said:
+        return None
+    language = language_of(match["label"])  # a value may look like a word of another, as MIT does
+    if language not in ALPHABETIC:
+        return None
+    words = lexicon(language)
+    label, value = tokenise(match["label"], words), _value(said, words)
+    named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
+    if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST + 1:
+        return None
+    if not (words["be"] | words["self"] | words["pronouns"] | words["unreal_words"]).isdisjoint(value.words):
+        return None
+    if len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
+        named = [*named, value.words[0]]
+        value = value._replace(words=value.words[1:])
+    amounts = [*label.amounts.values(), *value.amounts.values()]
+    found = stated(named, BE[words.language], value.words, amounts, label.proper | value.proper, words)
+    if found.value is Value.QUALITY and len(found.core) == 1:
+        found = found._replace(value=Value.NAME)  # a level may be elevated
+    if found.value is Value.NAME and found.slot is Arity.MANY and _names_one(named):
+        found = found._replace(slot=Arity.ONE)
+    if "," in value.words:
+        found = found._replace(several=True)
+    if len(named) > 1 or match["sign"] == "=" or _names_one(named) or found.slot is not Arity.MANY:
+        return found
+    return None
+
+
+def _value(text: str, words: AlphabeticLexicon) -> SentenceWords:
+    """Read a value as it stands behind something, where a capital begins a name."""
+    text = _ARROW.sub("", text)
+    text = reword(text, text.lower().split(), words)
+    every = tokenise(f": {text}", words)
+    if len(every.words) > 2 and every.words[2][0] == "~" and every.words[1] in words["rhythms"]:
+        every = every._replace(words=every.words[1:])  # "daily 9:15"; the colon's place
+    amounts = {at - 1: amount for at, amount in every.amounts.items()}
+    return SentenceWords(every.words[1:], amounts, every.proper)
+
+
+def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether words can name what has a value: not what somebody did, or when, and no heading."""
+    if not 0 < len(label) <= _LONGEST or label[0] in words["pronouns"]:
+        return False
+    if label[0] in words["headings"] and (len(label) == 1 or label[1] in words["prepositions"]):
+        return False
+    if all(word[0] in "#~" or word in words["prepositions"] for word in label):
+        return False
+    return (words["be"] | words["triggers"]).isdisjoint(label) and not any(
+        words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label
+    )
+
+
+@cache
+def _attributes() -> frozenset[str]:
+    """Return what has one value at a time, in all languages: a line of three words does not say which is its own."""
+    return frozenset().union(*(lexicon(each)[name] for each in ALPHABETIC for name in ("nouns", "modifiers")))
+
+
+@cache
+def _attribute_parts() -> tuple[str, ...]:
+    return tuple(part for each in ALPHABETIC for part in lexicon(each).noun_parts)
+
+
+def _names_one(label: list[str]) -> bool:
+    """Return whether a label is of what has one value at a time."""
+    return not _attributes().isdisjoint(label) or any(part in label[-1] for part in _attribute_parts())
