@@ -8,6 +8,10 @@ Hard, or the command fails, in all and in what is held out: of the notes that th
 those that should stay at most 0.5 % are superseded; 90 % of those are found that should be superseded and have a key,
 the same slot or a cue word, 60 % of all; 98 % of what the rules call a duplicate is one.
 
+328 more, in ``data/evolution_unseen.jsonl``, are jotted down in other ways than those: lines of a log, "gate: B22",
+what leaves out who speaks. They were written without a look at the rules, in three sets, each judged before the
+rules were changed for it. They are held to the limits of what is superseded wrongly, and not to those of recall.
+
 No constant is fitted: the rules have none. Domains take turns all the same, as each is judged alone.
 
 Run: ``python benchmarks/evolution.py``; ``--tuning`` prints what went wrong in the domains that are not held out, and
@@ -29,6 +33,7 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.reading import read
 
 DATA = Path(__file__).with_name("data") / "evolution.jsonl"
+UNSEEN = DATA.with_name("evolution_unseen.jsonl")
 SUPERSEDED = ("updated", "corrected")
 
 Case = dict[str, Any]
@@ -41,14 +46,17 @@ class Score(Counter[str]):
         """Percent; *nothing* if there is none of the whole."""
         return 100 * self[part] / self[whole] if self[whole] else nothing
 
-    def failures(self) -> list[str]:
-        """What is worse than wanted."""
-        wanted = (
+    def failures(self, *, is_unseen: bool = False) -> list[str]:
+        """What is worse than wanted; of what the rules were not made for only what they do wrong."""
+        wanted = [
             ("precision of superseded", self.share("right", "superseded"), 98.0),
-            ("recall with a key, slot or cue", self.share("found by", "by"), 90.0),
-            ("recall", self.share("right", "to supersede"), 60.0),
             ("precision of duplicates", self.share("right duplicates", "duplicates"), 98.0),
-        )
+        ]
+        if not is_unseen:
+            wanted += [
+                ("recall with a key, slot or cue", self.share("found by", "by"), 90.0),
+                ("recall", self.share("right", "to supersede"), 60.0),
+            ]
         found = [f"{name} {value:.1f} % < {least:g} %" for name, value, least in wanted if value < least]
         if (hidden := self.share("hidden", "to stay", 0.0)) > 0.5:
             found.append(f"wrongly hidden {hidden:.2f} % > 0.5 %")
@@ -147,9 +155,14 @@ def main() -> None:
         groups = [parts["all"], part, domains[case["domain"]], languages[case["language"]]]
         judge(case, groups, show=arguments.tuning)
     print(report(parts, "part"), report(domains, "domain"), report(languages, "language"), sep="\n\n")
+    unseen = defaultdict[str, Score](Score)
+    for case in map(json.loads, UNSEEN.read_text(encoding="utf-8").splitlines()):
+        judge(case, [unseen["all"], unseen[case["set"]]], show=arguments.tuning)
+    print(f"\n{report(unseen, 'jotted down')}")
     sizes = [len(case["older"]) for case in cases]
     print(f"\n{len(cases)} cases of {min(sizes)}-{max(sizes)} older notes; CPU a case: {speed(cases)}")
     failures = [f"{name}: {what}" for name in parts for what in parts[name].failures()]
+    failures += [f"jotted down, {name}: {what}" for name in unseen for what in unseen[name].failures(is_unseen=True)]
     if failures:
         raise SystemExit("wanted: " + "; ".join(failures))
 
