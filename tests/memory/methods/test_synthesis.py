@@ -37,6 +37,16 @@ async def test_the_sentence_that_says_it_is_the_answer(either: Api) -> None:
     assert metadata["query_id"] == (await asked(either))["metadata"]["query_id"]
 
 
+async def test_sentences_without_a_full_stop_stay_apart(api: Api) -> None:
+    await api.remember("Aunt Carla moved to Lisbon in April")
+    await api.remember("Aunt Carla moved to Lisbon by train!")
+    await api.remember("Aunt Carla moved to Lisbon with a dog")
+    answer = (await asked(api, "where did aunt Carla move", format="synthesized_brief"))["synthesis"]["summary"]
+    assert answer.count("Aunt Carla") == 3
+    assert answer.replace("! ", ". ").count(". Aunt Carla") == 2
+    assert not answer.endswith(".")
+
+
 async def test_a_fact_is_told_with_its_key(api: Api) -> None:
     await api.remember("7731", key="till code")
     assert (await asked(api, "what is the till code"))["synthesis"]["answer"] == "till code: 7731"

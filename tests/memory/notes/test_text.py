@@ -89,7 +89,18 @@ def test_a_cut_ends_at_a_word(text: str, characters: int, expected: str) -> None
         ("version 1.2 is out", "version 1.2 is out"),
         ("Heading\nBody", "Heading"),
         ("一つ目。 二つ目。", "一つ目。"),
+        ("一つ目。二つ目。", "一つ目。"),
         ("  \n One. Two", "One."),
+        ("Lesson at six with Mr. Szabo. Bring the bow.", "Lesson at six with Mr. Szabo."),
+        ("The key is with J. R. Hale. He is in.", "The key is with J. R. Hale."),
+        ("It is in room No. 7. Knock twice.", "It is in room No. 7."),
+        ("They said no. Then they left.", "They said no."),
+        ("Booked with Acme Inc. The contract is signed.", "Booked with Acme Inc."),
+        ("1. Buy milk. Then go home.", "1. Buy milk."),
+        ("The party is in room 12. The key is here.", "The party is in room 12."),
+        ("Der Elternabend ist am 3. Dezember um 7. Danach nichts.", "Der Elternabend ist am 3. Dezember um 7."),
+        ("Der Drucker steht im 2. Stock. Er ist neu.", "Der Drucker steht im 2. Stock."),
+        ("Oma mag z. B. Marzipan. Opa nicht.", "Oma mag z. B. Marzipan."),
     ],
 )
 def test_the_first_sentence(text: str, expected: str) -> None:

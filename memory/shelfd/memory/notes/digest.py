@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.sentences import sentences
 from shelfd.memory.notes.text import cut
 from shelfd.memory.notes.words import fold, split
 
@@ -21,7 +22,6 @@ _SHORTEST: Final = 60
 _READ: Final = 4_000
 _SENTENCES: Final = 40
 
-_END: Final = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _CITED: Final = re.compile(r"^- (.*) \[[^\[\]]+\]$", re.DOTALL)
 #: Words shorter than this say little in any language that has spaces.
 _TELLING: Final = 4
@@ -31,11 +31,11 @@ _USUAL: Final = 6
 
 def digest(notes: Sequence[Note]) -> str:
     """Return what the rollup of *notes*, in their order, says: a line each, at most some 1,200 characters."""
-    sentences = [_sentences(note) for note in notes]
-    shared = Counter(word for found in sentences for word in {w for one in found for w in _words(one)})
+    said = [_sentences(note) for note in notes]
+    shared = Counter(word for found in said for word in {w for one in found for w in _words(one)})
     room = max(_SHORTEST, min(_LINE, _LONGEST // max(1, len(notes))))
     lines = []
-    for note, found in zip(notes, sentences, strict=True):
+    for note, found in zip(notes, said, strict=True):
         best = max(range(len(found)), key=lambda at, found=found: (_weight(found[at], shared), -at))  # type: ignore[misc]
         lines.append(f"- {cut(found[best], room)} [{note.id}]")
     return "\n".join(lines)
@@ -50,7 +50,7 @@ def _sentences(note: Note) -> list[str]:
     """The sentences of a note, of a digest those it has from others; its title if it says nothing else."""
     text = note.content[:_READ]
     cited = [match[1] for line in text.split("\n") if (match := _CITED.match(line))]
-    found = cited or [" ".join(part.split()) for part in _END.split(text)]
+    found = cited or [" ".join(part.split()) for part in sentences(text)]
     return [sentence for sentence in found if sentence][:_SENTENCES] or [note.title or note.id]
 
 

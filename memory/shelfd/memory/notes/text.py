@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from shelfd.memory.notes.sentences import sentences
+
 _CONTEXT_CHARACTERS = 150
 
 _BLANKS = re.compile(r"(?<=\S)[ \t\u00a0]{2,}")
 _LEADING = re.compile(r"^[ \t]{2,3}(?=\S)(?![-*+>|]|\d+[.)])")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = re.compile(r"^(?: {4}|\t)")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
 
 
 class Fences:
@@ -89,8 +90,7 @@ def _plain(value: object) -> str:
 def first_sentence(content: str) -> str:
     """Return the first sentence of *content*, at most 150 characters, cut at a word."""
     text = content.strip()
-    end = _SENTENCE_END.search(text)
-    return cut(text[: end.start()] if end else text, _CONTEXT_CHARACTERS)
+    return cut(next(sentences(text)).rstrip(), _CONTEXT_CHARACTERS)
 
 
 def cut(text: str, characters: int) -> str:

@@ -6,16 +6,12 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from shelfd.memory.notes.sentences import ends_sentence
 from shelfd.memory.notes.text import Fences
 
 #: Longest sentence; what is longer is cut at a blank.
 LONGEST_SENTENCE: Final = 2_000
 _END: Final = re.compile("[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*(?=\\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
-_LAST_WORD: Final = re.compile(r"[^\W_][\w.&-]*$")
-_ABBREVIATIONS: Final = frozenset(
-    "mr mrs ms mx dr prof st vs etc e.g i.e no nr fig vol inc ltd corp co dept approx ca bzw z.b d.h u.a ggf evtl sr"
-    " sra jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n".split()
-)
 _BULLET: Final = re.compile(r"\s*(?:[-*+\u2022\u2013>]|#{1,6}|\d{1,3}[.)])\s+")
 #: Characters that are looked at together.
 _BLOCK: Final = 4_000
@@ -28,7 +24,7 @@ _WRAPPED: Final = 55
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of *text* in order, each on one line with its mark at the end; code in fences is left out.
 
-    A full stop ends none after an abbreviation, an initial or a number before a small letter. A line is its own unless
+    A full stop ends none after an abbreviation or an initial, and none before a small letter. A line is its own unless
     it is long, as wrapped text is, or the next one goes on in small letters.
     """
     for block in _blocks(text):
@@ -79,16 +75,8 @@ def _goes_on(line: str, following: str) -> bool:
 def _is_end(block: str, start: int, match: re.Match[str]) -> bool:
     if match[0] != ".":
         return True
-    after = block[match.end() : match.end() + 2].strip()
-    word = _LAST_WORD.search(block, max(start, match.start() - 24), match.start())
-    if word is None:
-        return True
-    last = word[0]
-    if last.casefold() in _ABBREVIATIONS or (len(last) == 1 and last.isupper() and last != "I"):
-        return not after
-    return not (last.isdigit() and len(last) <= 2 and after[:1].isalpha() and start == word.start()) and not (
-        after[:1].islower()
-    )
+    after = match.end() + 1
+    return ends_sentence(block, start, match.start(), after) and not block[after : after + 1].islower()
 
 
 def _bounded(sentence: str) -> Iterator[str]:

@@ -62,8 +62,14 @@ def quote_of(text: str) -> str:
 def direct_answer(evidence: Evidence) -> Synthesis:
     """Return the sentence that says most of what is asked, and those that say as much."""
     chosen = _chosen(evidence.best)
-    answer = " ".join(one.said for one in chosen) or NO_ANSWER_TEXT
+    answer = _text_of(chosen) or NO_ANSWER_TEXT
     return {"answer": answer, "confidence": evidence.confidence, "sources": [one.source.note.id for one in chosen]}
+
+
+def _text_of(chosen: Sequence[NoteSentence]) -> str:
+    """Return the sentences as one text: each but the last is ended where its note left the full stop out."""
+    said = [one.said for one in chosen]
+    return " ".join([*(text + "." if text[-1:].isalnum() else text for text in said[:-1]), *said[-1:]])
 
 
 def _chosen(best: Sequence[NoteSentence], near: float = _NEAR) -> list[NoteSentence]:
@@ -78,7 +84,7 @@ def brief(evidence: Evidence, view: View) -> Synthesis:
     """Return the best sentences of the best notes, and what the notes have in common, each with who says so."""
     chosen = _chosen(evidence.best, near=0.0)
     return {
-        "summary": " ".join(one.said for one in chosen) or NO_ANSWER_TEXT,
+        "summary": _text_of(chosen) or NO_ANSWER_TEXT,
         "sources": [one.source.note.id for one in chosen],
         "themes": [_theme(name, sources, evidence) for name, sources in _themes(evidence, view)],
         "confidence": evidence.confidence,
