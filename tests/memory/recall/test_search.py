@@ -70,6 +70,21 @@ def test_a_query_of_question_words_only_searches_for_them() -> None:
     assert ids(index_of(note(1, "what is what"), note(2, "tea")), "what is") == ["n0001"]
 
 
+@pytest.mark.parametrize(
+    ("query", "said", "beside"),
+    [
+        ("where does Carla live now", "Carla moved to Lisbon in April", "the shoe size is 34 now"),
+        ("who currently leads the choir", "Dana leads the choir", "the well is currently dry"),
+        ("¿dónde vive ahora la abuela?", "la abuela vive en Zaragoza", "el grifo está roto ahora"),
+        ("où habite maintenant mon frère", "mon frère habite à Nantes", "le four est froid maintenant"),
+    ],
+)
+def test_words_that_only_say_that_it_is_now_are_not_looked_for(query: str, said: str, beside: str) -> None:
+    hits = index_of(note(1, beside), note(2, said)).search(query, RECALLABLE, 5).hits
+    assert hits[0].row == 2
+    assert hits[-1].row == 2 or hits[-1].score < hits[0].score / 2
+
+
 def test_unknown_terms_make_an_answer_weak() -> None:
     index = index_of(note(1, "green tea"), note(2, "coffee"))
     known = index.search("tea", RECALLABLE, 5)

@@ -8,9 +8,23 @@ import Stemmer
 
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import addresses, characters, compounds, emoji, ends_as_question, fold, split
-from shelfd.memory.recall.dates import MONTHS, OTHER_MONTHS, GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.recall.dates import (
+    MONTHS,
+    OTHER_MONTHS,
+    GradedDays,
+    date_line,
+    days_in_figures,
+    explicit_dates,
+    local_day,
+)
 from shelfd.memory.recall.german import parts_of
-from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, is_open, language_of
+from shelfd.memory.recall.languages import (
+    ForeignLanguage,
+    by_common_words,
+    common_words_of_others,
+    is_open,
+    language_of,
+)
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
 from shelfd.memory.recall.skimming import Skimmed, skimmed
@@ -138,15 +152,30 @@ class Analyzer:
         """Return the folded words that a document's *text* is found by beside its :meth:`words`.
 
         These are emoji, single characters of scripts without spaces, the parts of compound names, and such names
-        as a whole; numbers with their units, versions, paths and addresses, each as one word. They change the length
+        as a whole; numbers with their units, versions, paths and addresses, each as one word; and what days in figures
+        are called. They change the length
         of no document, and thus the scores of no other words.
         """
         folded = fold(text)
-        return [*emoji(folded), *characters(folded), *compounds(text), *addresses(folded), *quantities(folded)]
+        found = [*emoji(folded), *characters(folded), *compounds(text), *addresses(folded), *quantities(folded)]
+        return [*found, *days_in_figures(folded)]
 
-    def language_of(self, words: list[str]) -> ForeignLanguage | None:
+    def language_of(self, words: Sequence[str]) -> ForeignLanguage | None:
         """Return the language of folded *words* if it is not the analyzer's own and they show it."""
         return language_of(words, self.language, self._without_content)
+
+    def idle_words(self, words: Sequence[str]) -> frozenset[str]:
+        """Return those of a text's folded *words* that say nothing of what it is about: stop and question words.
+
+        They are those of its language and of the analyzer's own. Where it shows no language and has none of the
+        analyzer's own, words that are such in any language with lists are.
+        """
+        distinct = frozenset(words)
+        own = distinct & self._without_content
+        language = self.language_of(words)
+        if language is not None:
+            return own.union(filter(language.is_idle, distinct))
+        return own or distinct & common_words_of_others(self.language)
 
     def foreign_term(self, word: str, language: ForeignLanguage) -> str:
         """Return the index term of a folded *word* by the word forms of another *language*."""
@@ -191,6 +220,7 @@ class Analyzer:
             beside += addresses(folded)
         if bits & DIGITS and (closer or "$" in text or "%" in text):
             beside += quantities(folded)
+            beside += days_in_figures(folded)
         language = None
         if bits & FOREIGN or not is_ascii:
             language = self.language_of(words)
@@ -238,6 +268,7 @@ class Analyzer:
         dates = explicit_dates(folded)
         if dates:  # notes have the English name of the month in their date lines
             content = [*content, *(MONTHS[OTHER_MONTHS[word] - 1].lower() for word in words if word in OTHER_MONTHS)]
+            content += days_in_figures(folded)
         found = {self.term(word) for word in content}
         if language is not None:
             found.update(self.foreign_term(word, language) for word in content)

@@ -38,11 +38,14 @@ _TH = r"(?:st|nd|rd|th|er|\.)?"
 _OF = r"(?:of\s+|del?\s+)?"
 _EXPLICIT = re.compile(
     rf"\b(?:(?P<iso_year>{_YEAR})-(?P<iso_month>\d\d?)(?:-(?P<iso_day>\d\d?))?(?![\d-])"
+    rf"|(?P<dot_day>\d\d?)\.(?P<dot_month>\d\d?)\.(?P<dot_year>{_YEAR})(?![\d.])"
     rf"|(?P<dmy_day>\d\d?){_TH}\s+{_OF}(?P<dmy_month>{_NAME})\.?,?\s+{_OF}(?P<dmy_year>{_YEAR})\b"
     rf"|(?P<mdy_month>{_NAME})\.?\s+(?P<mdy_day>\d\d?){_TH},?\s+(?P<mdy_year>{_YEAR})\b"
     rf"|(?P<my_month>{_NAME})\.?,?\s+{_OF}(?P<my_year>{_YEAR})\b"
     rf"|(?P<year>{_YEAR})\b)"
 )
+#: A day in figures; "5/7/2023" is not told, for it is one day in London and another in Boston.
+_IN_FIGURES = re.compile(rf"(?<![\w.])(?:{_YEAR}([-/.])(\d\d?)\1(\d\d?)|(\d\d?)\.(\d\d?)\.{_YEAR})(?![\w-]|[./]\d)")
 _DIGIT = re.compile(r"\d")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY: Final = date.min.toordinal()
@@ -101,7 +104,7 @@ def date_line_counts(days: npt.NDArray[np.int32], word: str) -> npt.NDArray[np.i
 def explicit_dates(folded: str) -> list[GradedDays]:
     """Return the graded days around every explicit date in *folded* text.
 
-    Read are ``2023-05-07``, ``2023-05``, ``7 May 2023``, ``May 7th, 2023``, ``May 2023``
+    Read are ``2023-05-07``, ``2023-05``, ``7.5.2023``, ``7 May 2023``, ``May 7th, 2023``, ``May 2023``
     and years from 1900 to 2100. A day that does not exist counts as its month,
     such a month as its year. "before 2024", "after May 2023" and "since" mean all days on that side.
     """
@@ -113,6 +116,20 @@ def explicit_dates(folded: str) -> list[GradedDays]:
         side = side_before(folded[: match.start()].split())
         found += spans if side is None else [graded(spans[0].first, spans[0].last, side)]
     return found
+
+
+def days_in_figures(folded: str) -> Iterator[str]:
+    """Yield what a :func:`date_line` has and the days in figures of *folded* text have not: months, days without a 0.
+
+    ``2023-05-07``, ``2023/05/07`` and ``07.05.2023`` have ``may`` and ``7``.
+    """
+    for match in _IN_FIGURES.finditer(folded):
+        _, iso_month, iso_day, day, month = match.groups()
+        number = int(iso_month or month)
+        if 1 <= number <= 12:
+            yield MONTHS[number - 1].lower()
+            if (written := iso_day or day).startswith("0"):
+                yield written[1:]
 
 
 def graded(first: int, last: int, side: str | None) -> GradedDays:
