@@ -102,3 +102,33 @@ async def test_a_note_without_room_gets_no_link(api: Api) -> None:
     await settled(api)
 
     assert sorted([len(await links(api, f"n{n}")) for n in range(3)]) == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Der Schlüssel hängt am Haken neben der Tür", "Der Drucker steht neben der Küche"),
+        ("El cumpleaños de Inés es el martes", "La reunión con el banco es el lunes"),
+        ("La voiture de Chloé est dans le garage", "Le chat de la voisine est dans la cour"),
+        ("La contraseña de la oficina la tiene Marta", "Le code de la porte est chez la gardienne"),
+        ("Il dentista di Giulia è in via Garibaldi", "La nonna di Marco è in montagna"),
+        ("我们的车停在地下二层", "我们的会在周三下午"),
+    ],
+)
+async def test_words_that_say_nothing_in_the_languages_of_the_notes_make_no_link(
+    either: Api, one: str, other: str
+) -> None:
+    await shelve(either, [a_note(one, id="a"), a_note(other, id="b")])
+    await settled(either)
+
+    assert await links(either, "a") == []
+
+
+async def test_what_notes_in_another_language_are_about_links_them(either: Api) -> None:
+    await shelve(either, [
+        a_note("Der Schlüssel für den Keller hängt neben der Tür", id="a"),
+        a_note("Wir haben den Schlüssel vom Keller verloren", id="b"),
+    ])  # fmt: skip
+    await settled(either)
+
+    assert await links(either, "a") == [("b", "shared context: schlussel, keller")]

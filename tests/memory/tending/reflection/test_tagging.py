@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fakes import Api
-from memory.tending.reflection.scenes import a_note, settled
+from memory.tending.reflection.scenes import a_note, settled, shelve
 from shelfd.memory.notes.note import Extra
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.tending.reflection.tagging import derived_tags
@@ -101,3 +101,12 @@ async def test_tags_follow_the_content(api: Api) -> None:
     await settled(api)
 
     assert (await api.note(note["id"]))["tags"][3:] == ["user-memory", "dark", "river"]
+
+
+async def test_tags_of_a_note_in_another_language_are_what_it_is_about(either: Api) -> None:
+    await shelve(either, [a_note("Der Schlüssel hängt neben der Waschmaschine", id="a")])
+    await settled(either)
+
+    derived = set((await either.note("a"))["tags"]) - {"user-memory"}
+    assert {"schlüssel", "hängt", "waschmaschine"} < derived
+    assert derived.isdisjoint({"neben"})

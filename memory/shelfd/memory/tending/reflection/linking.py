@@ -35,7 +35,7 @@ def plan(picture: Picture) -> Planning[None]:
 
 
 def _partner(picture: Picture, note: Note, linked: set[str]) -> Planning[Action | None]:
-    words = context_words(note, picture.stop)
+    words = context_words(note, picture.idle_words(note))
     if len(words) < _SHARED:
         return None
     for other_id in picture.near(note, words, terms=_RARE_TERMS, missing=None, limit=_TRIED):
@@ -49,8 +49,8 @@ def _link(picture: Picture, note: Note, other: Note | None) -> Action | None:
     """Link two notes if they fit and have words in common."""
     if other is None or not _fits(picture, note, other):
         return None
-    theirs = frozenset(context_words(other, picture.stop))
-    shared = [word for word in context_words(note, picture.stop) if word in theirs]
+    theirs = frozenset(context_words(other, picture.idle_words(other)))
+    shared = [word for word in context_words(note, picture.idle_words(note)) if word in theirs]
     return _connected(note, other, shared, picture.now) if len(shared) >= _SHARED else None
 
 

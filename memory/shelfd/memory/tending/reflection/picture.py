@@ -11,6 +11,7 @@ from shelfd.memory.ports.tending import ReflectionProgress
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall import RecallIndex
 from shelfd.memory.tending.reflection.action import Action
+from shelfd.memory.tending.reflection.words import text_about, words_of
 from shelfd.protocol import Limits
 
 _LAST_ROW: Final = 2**63 - 1
@@ -83,7 +84,7 @@ class Picture:
         nugget: The only nugget to look at; None for all.
         limit: Notes inspected at most; merges and links at most, too.
         limits: The configured limits.
-        stop: Words that say nothing about what a text is about.
+        stop: Words that are no names, even with a capital letter.
         visits: By nugget, in the order the nuggets had their turn.
         looked: Ids of the notes that were looked at, in order; pairs are sought for all of them.
         inspected: Ids of the notes that steps may improve by themselves.
@@ -124,6 +125,11 @@ class Picture:
         if not note.live or note.extra.level == "episodic":  # what was said stays
             return False
         return note.expires_at is None or note.expires_at > self.now
+
+    def idle_words(self, note: Note) -> frozenset[str]:
+        """Return the words of *note* that say nothing of what it is about, in whatever language it is."""
+        words = words_of(text_about(note))
+        return self.index.analyzer.idle_words(words) | self.stop.intersection(words)
 
     def hits(self, note: Note) -> int:
         """Return in how many sessions the note was returned."""

@@ -34,7 +34,7 @@ log = structlog.get_logger("shelfd.memory")
 _AT_ONCE: Final = 8  # actions in one transaction
 #: Turns to wait for an index that does not get on before the run is put off.
 _PATIENCE: Final = 20_000
-#: Words that say nothing, in any language recall knows.
+#: Words that are no names, whatever the shelf's language.
 _STOP: Final = frozenset(
     "a an and are as at be by for from has have i in is it its of on or that the this to was with".split()
 )

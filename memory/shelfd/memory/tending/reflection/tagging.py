@@ -14,7 +14,7 @@ from shelfd.memory.notes.words import fold
 from shelfd.memory.tending.reflection.action import Action, Revision
 from shelfd.memory.tending.reflection.picture import Picture
 from shelfd.memory.tending.reflection.step import each
-from shelfd.memory.tending.reflection.words import ABOUT
+from shelfd.memory.tending.reflection.words import ABOUT, text_about
 
 _MOST: Final = 4
 _SHORTEST, _LONGEST_WORD = 4, 32  # characters
@@ -34,38 +34,37 @@ _WORD: Final = re.compile(
 _SHORTEST_DENSE, _LONGEST_DENSE = 2, 8  # characters
 
 
-def derived_tags(note: Note, stop: frozenset[str], characters: int) -> tuple[str, ...]:
+def derived_tags(note: Note, idle: frozenset[str], characters: int) -> tuple[str, ...]:
     """Return the tags that follow from what *note* says: four at most, beside those it has.
 
     Args:
-        stop: Words that make no tags.
+        idle: Words of it that make no tags.
         characters: Longest tag.
     """
     taken = {*note.system_tags, *note.tags, *note.extra.dropped_tags}
-    candidates = dict.fromkeys(_candidates(note, stop))
+    candidates = dict.fromkeys(_candidates(note, idle))
     return tuple([tag for tag in candidates if tag not in taken and len(tag) <= characters][:_MOST])
 
 
-def _candidates(note: Note, stop: frozenset[str]) -> Iterator[str]:
+def _candidates(note: Note, idle: frozenset[str]) -> Iterator[str]:
     yield from title_tags(note.title)
     if note.type in _BY_TYPE:
         yield _BY_TYPE[note.type]
-    text = note.content[:ABOUT]
-    if mentions_path(text):
+    if mentions_path(note.content[:ABOUT]):
         yield "files"
     if note.scope in _BY_SCOPE:
         yield _BY_SCOPE[note.scope]
-    for match in _WORD.finditer(f"{note.title}\n{text}"):
+    for match in _WORD.finditer(text_about(note)):
         word = match.group().lower()
         dense = match.lastgroup is not None
         shortest, longest = (_SHORTEST_DENSE, _LONGEST_DENSE) if dense else (_SHORTEST, _LONGEST_WORD)
-        if shortest <= len(word) <= longest and not word.isnumeric() and fold(word) not in stop:
+        if shortest <= len(word) <= longest and not word.isnumeric() and fold(word) not in idle:
             yield word
 
 
 def improve(note: Note, _hits: int, picture: Picture) -> Action | None:
     """Bring the derived tags of *note* up to date."""
-    derived = derived_tags(note, picture.stop, picture.limits.tag_characters)
+    derived = derived_tags(note, picture.idle_words(note), picture.limits.tag_characters)
     if derived == note.derived_tags:
         return None
     tagged = note._replace(extra=note.extra._replace(derived_tags=derived))

@@ -14,10 +14,15 @@ def words_of(text: str) -> list[str]:
     return split(fold(text))
 
 
-def context_words(note: Note, stop: frozenset[str]) -> list[str]:
-    """Return the words that say what *note* is about, each once, in order: no stop words, no bare numbers."""
-    words = words_of(f"{note.title}\n{note.content[:ABOUT]}")
-    return [word for word in dict.fromkeys(words) if len(word) > 1 and word not in stop and not word.isnumeric()]
+def text_about(note: Note) -> str:
+    """Return the text that is read for what *note* is about."""
+    return f"{note.title}\n{note.content[:ABOUT]}"
+
+
+def context_words(note: Note, idle: frozenset[str]) -> list[str]:
+    """Return the words that say what *note* is about, each once, in order: no *idle* ones, no bare numbers."""
+    words = words_of(text_about(note))
+    return [word for word in dict.fromkeys(words) if len(word) > 1 and word not in idle and not word.isnumeric()]
 
 
 def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
