@@ -207,3 +207,38 @@ def test_names_are_known_by_what_stands_beside_them(text: str, type_: str, value
 )
 def test_what_is_no_name_is_none(text: str, type_: str) -> None:
     assert type_ not in {one.type for one in extract(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # What begins a note is a label unless it speaks.
+        ("Zelda: I will be late", ["person zelda"]),
+        ("Rosa: call back", ["person rosa"]),
+        ("Groceries: milk, eggs", []),
+        ("Running: five kilometres", []),
+        # Who has no name.
+        ("Osteopath told me to rest", []),
+        ("Pharmacist recommended zinc", []),
+        ("The printer is a Brother HL-L2350DW", []),
+        # Customers are firms, unless the name is a person's.
+        ("Customer Aquila wants a refund", ["organization aquila"]),
+        ("Our supplier Heyne delivered late", ["organization heyne"]),
+        ("Client Anna Bauer wants a call", ["person anna-bauer"]),
+        # Programs are no places.
+        ("A bug in OpenSSH: patched", []),
+        ("They live in McAllen", ["location mcallen"]),
+        # Things are no occasions.
+        ("Call the plumber about the dripping shower", []),
+        ("The baby shower was lovely", ["event baby-shower"]),
+        ("Bring the cordless drill", []),
+        ("The fire drill was loud", ["event fire-drill"]),
+        ("Buy strawberry jam and a salad bowl", []),
+        # A first name that means something else, too, is somebody's who has a laptop.
+        ("Max's laptop is broken", ["person max"]),
+        ("Dana's phone extension is 214", ["person dana"]),
+        ("June's numbers are bad", []),
+    ],
+)
+def test_notes_as_people_write_them(text: str, expected: list[str]) -> None:
+    assert [f"{one.type} {one.value}" for one in extract(text) if one.type != "temporal"] == expected

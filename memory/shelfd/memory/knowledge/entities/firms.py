@@ -26,7 +26,9 @@ _DONE_BY_FIRMS: Final = _OF_FIRMS | frozenset(
     "released releases launched launches delivered delivers bought buys sold sells hired hires shipped ships said says "
     "reported reports opened opens closed published pays paid raised cut cancelled sued refunded charged".split()
 )
-_CALLED: Final = frozenset("company startup vendor firm employer supplier".split())
+#: What firms are to others; what follows is a firm's name.
+CUSTOMERS: Final = frozenset("customer client vendor supplier".split())
+_CALLED: Final = CUSTOMERS | frozenset("company startup firm employer".split())
 _DEALS: Final = frozenset("at from by with via".split())
 
 

@@ -4,15 +4,18 @@ A capital letter is no proof. A name is something's if a word of its own says so
 is a first name, or if what stands beside it is only said of such: a title or kinship, "works at", "moved to".
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.entities.firms import acts_as_firm, is_firm
+from shelfd.memory.knowledge.entities.firms import CUSTOMERS, acts_as_firm, is_firm
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
 from shelfd.memory.knowledge.entities.people import is_beside_what_people_do
 from shelfd.memory.knowledge.entities.segment import Segment, word_lists
 
 _LONGEST_RUN: Final = 7
+_DIGIT: Final = re.compile(r"\d")
+_INNER_CAPITAL: Final = re.compile("[a-z][A-Z]")
 _CONNECTORS: Final = frozenset("of de da do del della di van von der den la le bin al ibn y und for".split())
 _ARTICLES: Final = frozenset({"the", "a", "an"})
 #: Words before "in Xyz" that make it a place; and before "to Xyz".
@@ -114,7 +117,10 @@ _SHORTENED: Final = frozenset({"st", "dr", "mr", "mrs", "ms", "mt", "prof"})
 
 
 def _speaker(segment: Segment) -> Iterator[EntityMention]:
-    """Who speaks, where a line begins as a dialogue's does."""
+    """Who speaks, where a line begins as a dialogue's does.
+
+    What is no known first name speaks only if what follows is somebody's words: "Zelda: I am late", "Sleep: six hours".
+    """
     if len(segment.words) < 2 or segment.between(0)[:1] != ":" or segment.text[: segment.starts[0]].strip():
         return
     word, lists = segment.words[0], word_lists()
@@ -122,10 +128,18 @@ def _speaker(segment: Segment) -> Iterator[EntityMention]:
         return
     if segment.low[0] in lists["not_names"] or segment.low[0] in lists["starters"] or word.lower() in _LABELS:
         return
+    if segment.low[0] not in lists["first_names"] and not _is_spoken(segment):
+        return
     segment.take(0, 1)
     yield mention("person", word, segment.starts[0], segment.ends[0], 0.9)
 
 
+def _is_spoken(segment: Segment) -> bool:
+    return not _SPOKEN.isdisjoint(segment.low) or not {"?", "!"}.isdisjoint(segment.text)
+
+
+#: Words of those who speak of themselves, or to somebody.
+_SPOKEN: Final = frozenset("i we you me us your yes yeah hi hello hey thanks".split())
 _LABELS: Final = frozenset(
     "warning error info debug title subject date time place where what who why when how summary status result results "
     "example question answer problem solution fix cause impact priority owner source target context decision goal "
@@ -147,6 +161,8 @@ def _judged(segment: Segment, run: _Run, people: set[str]) -> Iterator[EntityMen
         and (segment.begins_sentence(first) or segment.low[first] in _ARTICLES or len(segment.words[first]) == 1)
     ):
         first += 1
+    if first + 1 < end and segment.low[first] in CUSTOMERS and segment.between(first) == " ":
+        first += 1  # "Customer Nordwind"
     if first >= end:
         return
     if segment.low[first] in _CONNECTORS:
@@ -180,7 +196,7 @@ def _kinds(segment: Segment, first: int, end: int, people: set[str]) -> Iterator
         yield whole, first, end, 0.85
         return
     person = _person(segment, first, end, people)
-    if person is not None:
+    if person is not None and not any(map(_DIGIT.search, segment.words[person[0] : person[1]])):
         begin, stop = person
         event = _owned_event(segment, stop)
         yield "person", begin, stop, 0.85
@@ -298,6 +314,11 @@ def _owned_event(segment: Segment, end: int) -> tuple[int, int] | None:
     return None
 
 
+def _is_brand(word: str) -> bool:
+    """Whether a word has a capital inside, as programs have and places have not: "OpenSSH", but "McAllen"."""
+    return _INNER_CAPITAL.search(word) is not None and not word.startswith(("Mc", "Mac", "De", "La"))
+
+
 def _ends_phrase(segment: Segment, end: int) -> bool:
     """Whether what follows begins something new: "in Wolfsburg on Monday", not "in Figma files"."""
     return end >= len(segment.words) or segment.between(end - 1) != " " or segment.low[end] in _BREAKS
@@ -312,7 +333,7 @@ def _by_surroundings(segment: Segment, first: int, end: int) -> str | None:
     before = low[max(0, first - 6) : first - 1]
     if is_firm(segment, first, end):
         return "organization"
-    if segment.words[first].isupper() and end - first == 1:
+    if end - first == 1 and (segment.words[first].isupper() or _is_brand(segment.words[first])):
         return None
     if previous == "of" and before and before[-1] in _PARTS_OF_PLACES:
         return "location"

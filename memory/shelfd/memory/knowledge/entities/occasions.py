@@ -30,6 +30,14 @@ _NOT_DONE: Final = frozenset(
 )
 #: Words that begin sentences as verbs, and stand before nouns as others.
 _NOUNS: Final = frozenset("book garden office house tea coffee dinner lunch car bike flower email phone".split())
+#: Occasions whose nouns mean things after other words than these: a fire drill, but a cordless drill.
+_ALSO_THINGS: Final = {
+    "ball": "charity masked masquerade debutante school summer winter",
+    "bowl": "super rose cotton",
+    "drill": "fire safety evacuation emergency lockdown flood",
+    "jam": "game code",
+    "shower": "baby bridal",
+}
 #: Words before one in -ing that is said of programs more often than of people.
 _OF_PEOPLE: Final = _GOES | _LIKES | {"while", "some", "over"}
 
@@ -84,6 +92,8 @@ def _event(segment: Segment, at: int, *, needs_part: bool) -> int | None:
         begin += 1
     if at - begin > _MOST_PARTS:
         return None if needs_part else at
+    if segment.low[at] in _ALSO_THINGS and segment.low[at - 1] not in _ALSO_THINGS[segment.low[at]].split():
+        return None
     return None if needs_part and begin == at else begin
 
 

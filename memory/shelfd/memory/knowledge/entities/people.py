@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from shelfd.memory.knowledge.entities.firms import CUSTOMERS
 from shelfd.memory.knowledge.entities.segment import Segment, word_lists
 
 _ADDRESSES: Final = frozenset(
@@ -27,7 +28,22 @@ _SHARED: Final = frozenset(
 #: What people have.
 _OWNED: Final = frozenset(
     "place house flat apartment wife husband mother father mum dad brother sister son daughter parents kids children "
-    "birthday boyfriend girlfriend room desk car bike dog cat handwriting diary shoes coat hair voice boss".split()
+    "birthday boyfriend girlfriend room desk car bike dog cat handwriting diary shoes coat hair voice boss phone "
+    "laptop address allergy passport salary teacher doctor dentist manager glasses jacket".split()
+)
+#: How words end for what somebody does, which begin notes without an article: "Physiotherapist said".
+_OCCUPATIONS: Final = (
+    "apist",
+    "ologist",
+    "cist",
+    "tist",
+    "path",
+    "cian",
+    "keeper",
+    "worker",
+    "holder",
+    "driver",
+    "maker",
 )
 _IS: Final = frozenset("is are was were and or of for to with".split())
 _ARTICLES: Final = frozenset({"the", "a", "an"})
@@ -45,15 +61,17 @@ def is_beside_what_people_do(segment: Segment, first: int, end: int, people: set
     """
     low = segment.low
     previous = low[first - 1] if first else ""
+    if previous in CUSTOMERS:
+        return False
     if (previous in word_lists()["kin"] or previous == "law") and _is_kin(segment, first):
         return True
     if previous == "and" and _is_coordinated(segment, first, end, people):
         return True
     if _acts(segment, first, end) or _is_addressed(segment, first, end, doubtful=doubtful):
         return True
-    if doubtful or segment.is_foreign or end - first > 2 or segment.words[first].isupper() or len(low[first]) < 3:
+    if segment.is_foreign or end - first > 2 or segment.words[first].isupper() or len(low[first]) < 3:
         return False
-    return _is_given(segment, first, end) or _has(segment, first, end)
+    return _owns(segment, end) or (not doubtful and (_is_given(segment, first, end) or _has(segment, first, end)))
 
 
 def _is_kin(segment: Segment, first: int) -> bool:
@@ -76,13 +94,17 @@ def _is_given(segment: Segment, first: int, end: int) -> bool:
     return previous == "with" and first > 1 and low[first - 2] in _SHARED
 
 
+def _owns(segment: Segment, end: int) -> bool:
+    """Whether a name has what only people have: "Zeb's flat"."""
+    low = segment.low
+    return end + 1 < len(low) and low[end] == "s" and segment.between(end - 1) in {"'", "’"} and low[end + 1] in _OWNED
+
+
 def _has(segment: Segment, first: int, end: int) -> bool:
-    """Whether a name has what only people have: "Zeb's flat", "Zeb broke his wrist"."""
+    """Whether a name did something to what it has: "Zeb broke his wrist"."""
     low = segment.low
     if end + 1 >= len(low) or low[first] in word_lists()["starters"]:
         return False
-    if low[end] == "s" and segment.between(end - 1) in {"'", "’"}:
-        return low[end + 1] in _OWNED
     return (
         segment.between(end - 1) == segment.between(end) == " "
         and low[end + 1] in {"his", "her"}
@@ -119,6 +141,8 @@ def _acts(segment: Segment, first: int, end: int) -> bool:
     if segment.begins_sentence(first) and segment.low[first] in lists["starters"]:
         return False
     if verb not in lists["human_verbs"] or verb in lists["soft_verbs"]:
+        return False
+    if end - first == 1 and segment.begins_sentence(first) and segment.low[first].endswith(_OCCUPATIONS):
         return False
     previous = segment.low[first - 1] if first else ""
     return (
