@@ -68,8 +68,9 @@ shelfd call mark_note_superseded "{\\"note_id\\": \\"$old\\", \\"superseded_by_i
     Step("For other programs there are JSON, GraphML and DOT:",
          "shelfd graph APT28 --depth 1 --format dot -n intel"),
     Step(
-        "In the order in which it happened, by `occurred_at`, else `valid_from`, else when it was written; what was"
-        " replaced\nis still told. What no note mentions as an entity is looked for like a query:",
+        "In the order in which it happened, by `occurred_at`, else `valid_from`, else the day, month or year that the"
+        " note says,\nelse when it was written; what was replaced is still told. What no note mentions as an entity is"
+        " looked for like a query:",
         "shelfd timeline APT28 -n intel",
     ),
 )  # fmt: skip

@@ -153,4 +153,8 @@ def test_answers_in_a_terminal(tmp_path: Path) -> None:
         assert shelfd(daemon, "synthesize", asked, "--format", "timeline").stdout.startswith("2019")
         assert shelfd(daemon, "synthesize", asked, "--format", "relationship_map").returncode == 0
         assert "I don't know." in shelfd(daemon, "synthesize", asked, "--tier", "C").stdout
-        assert shelfd(daemon, "synthesize", asked, "--format", "essay").returncode == os.EX_DATAERR
+        refused = shelfd(daemon, "synthesize", asked, "--format", "essay")
+        assert refused.returncode == os.EX_USAGE
+        assert "is none of answer, brief, timeline, map" in refused.stderr
+        assert shelfd(daemon, "timeline", "the boat").stdout.startswith("2019  ")
+        assert boat in shelfd(daemon, "recall", "boat", "--max-age", "12h").stdout

@@ -199,15 +199,23 @@ _LAST_INSTANT = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) - 1
 _LONGEST_SPAN = timedelta(days=3_652_059)  #: reaches back beyond the first instant
 
 
+#: "30d", "12h", and seconds.
+_SHORT_SPAN = re.compile(r"([0-9]{1,11}(?:\.[0-9]{1,6})?) ?(w|d|h|min|m|s|)")
+_UNIT_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "min": 60, "m": 60, "s": 1, "": 1}
+_NO_SPAN = "is not a number of seconds, nor a span like 30d, 12h or P7D"
+
+
 def _parse_span(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D")
+        raise PydanticCustomError("span", _NO_SPAN)
     if not isinstance(value, str) and value >= _LONGEST_SPAN.total_seconds():
         return _LONGEST_SPAN
+    if isinstance(value, str) and (short := _SHORT_SPAN.fullmatch(value.strip())) is not None:
+        return timedelta(seconds=min(float(short[1]) * _UNIT_SECONDS[short[2]], _LONGEST_SPAN.total_seconds()))
     try:
         span = _DURATION.validate_python(value, strict=False)
     except ValueError:
-        raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D") from None
+        raise PydanticCustomError("span", _NO_SPAN) from None
     if span < timedelta(0):
         raise PydanticCustomError("span", "is negative")
     return min(span, _LONGEST_SPAN)
@@ -270,11 +278,11 @@ def _normal_tag(value: str, info: ValidationInfo) -> str:
 
 #: A time on the wire is RFC 3339 with a zone; inside it is microseconds since 1970 UTC.
 Instant = Annotated[int, BeforeValidator(parse_instant), WithJsonSchema({"type": "string", "format": "date-time"})]
-#: A span on the wire is a number of seconds or an ISO 8601 duration.
+#: A span on the wire is a number of seconds, with a unit after it such as ``30d`` or ``12h``, or an ISO 8601 duration.
 Span = Annotated[
     timedelta,
     BeforeValidator(_parse_span),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "format": "duration"}]}),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "examples": ["30d", "12h", "P7D"]}]}),
 ]
 ShelfName = Annotated[str, Field(pattern=SHELF_NAME)]
 NuggetName = Annotated[str, AfterValidator(_check_nugget)]

@@ -144,6 +144,8 @@ REFUSED: list[tuple[str, dict[str, Any], int, str | None, int | None]] = [
     ("recall", {**Q, "mode": "best"}, -32602, "mode", None),
     ("recall", {**Q, "min_score": 1.1}, -32602, "min_score", 1),
     ("recall", {**Q, "max_age": "a week"}, -32602, "max_age", None),
+    ("recall", {**Q, "max_age": "3 fortnights"}, -32602, "max_age", None),
+    ("recall", {**Q, "max_age": "-12h"}, -32602, "max_age", None),
     ("recall", {**Q, "max_age": -1}, -32602, "max_age", None),
     ("recall", {**Q, "max_age": True}, -32602, "max_age", None),
     ("recall", {**Q, "min_seq": -1}, -32602, "min_seq", 0),

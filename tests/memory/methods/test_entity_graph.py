@@ -259,6 +259,24 @@ async def test_a_timeline_says_what_was_replaced_and_when(either: Api) -> None:
     assert [(one["event"], one.get("superseded_by")) for one in result["entries"]] == [("noted", None)]
 
 
+async def test_a_timeline_goes_by_the_day_that_a_note_says_unless_it_was_told_when(either: Api) -> None:
+    said = {
+        "Sandworm hit the grid on 17 December 2016.": "2016-12-17",
+        "Sandworm was named in October 2014.": "2014-10",
+        "Sandworm attacked the port two days ago.": "2025-12-30",
+        "Sandworm uses wipers.": None,
+    }
+    for text in said:
+        await either.remember(text)
+    old = await either.remember("Sandworm began on 3 March 2011.", occurred_at="2012-01-01T00:00:00Z")
+    entries = (await either.call("graph.timeline", entity_type="actor", entity_value="Sandworm"))["entries"]
+
+    assert {one["text"]: one.get("said") for one in entries} == said | {old["content"]: None}
+    assert [one["basis"] for one in entries if one["text"] == old["content"]] == ["occurred_at"]
+    assert {one["basis"] for one in entries if one.get("said")} == {"text"}
+    assert [one["at"] for one in entries] == sorted(one["at"] for one in entries)
+
+
 async def test_a_timeline_says_that_there_is_more(api: Api) -> None:
     contents = [f"Sandworm exploited CVE-2024-{10_000 + number}." for number in range(1001)]
     await api.call("remember_many", notes=[{"content": content} for content in contents])

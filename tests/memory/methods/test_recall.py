@@ -135,7 +135,7 @@ async def test_filters_apply_before_the_cut(api: Api) -> None:
     assert len(await api.found("tea", author="Ada", k=1)) == 1
 
 
-@pytest.mark.parametrize("max_age", [86_400, "P1D", "PT24H"])
+@pytest.mark.parametrize("max_age", [86_400, "P1D", "PT24H", "1d", "24h", "1440 min", "86400", "86400s"])
 async def test_max_age_leaves_old_notes_out(either: Api, max_age: object) -> None:
     await either.remember("old tea")
     await either.remember("tea of old", occurred_at="2026-01-03T12:00:00Z")

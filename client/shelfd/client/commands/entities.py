@@ -242,7 +242,7 @@ def timeline(
     if as_json:
         print_json(result)
         return
-    rows = [(local_time(one["at"]), one["note_id"], _happened(one)) for one in result["entries"]]
+    rows = [(one.get("said") or local_time(one["at"]), one["note_id"], _happened(one)) for one in result["entries"]]
     print_table(rows, header=("at", "note", "what"))
     if not rows:
         notice("nothing is known of it")

@@ -45,8 +45,11 @@ def synthesize(
 
       shelfd synthesize what happened to the boat --format timeline
     """
+    wanted = format_ and _FULL_NAMES.get(format_, format_)
+    if wanted and wanted not in _PRINT:
+        raise typer.BadParameter(f"is none of {', '.join(_FULL_NAMES)}", param_hint="--format")
     params = {
-        "query": needed(query, name="QUERY"), "format": format_ and _FULL_NAMES.get(format_, format_), "k": k,
+        "query": needed(query, name="QUERY"), "format": wanted, "k": k,
         "tier_filter": tier, "nugget": nugget, "session_id": session, "shelf": shelf,
     }  # fmt: skip
     result = call_patiently(socket, "synthesize", params)

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import datetime, tzinfo
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.call import Call
+from shelfd.memory.knowledge.synthesis.dates import days_said
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type, mentioning
 from shelfd.memory.methods.entity_graph import wanted_of
@@ -13,8 +15,9 @@ from shelfd.memory.methods.registry import read
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut, first_sentence
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.protocol import from_micros
+from shelfd.protocol import from_micros, to_micros
 from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.entity_graph import TimelineParams
 from shelfd.protocol.methods.recall import RecallParams
@@ -35,6 +38,7 @@ class _Entry(NamedTuple):
     row: int
     is_replaced: bool
     basis: str
+    said: str
     note_id: str
     title: str
     text: str
@@ -93,6 +97,7 @@ async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call:
 
 
 def _entries(shelf: Shelf, notes: Sequence[Note], wanted: NoteFilter) -> Iterator[_Entry]:
+    analyzer = shelf.projection(ShelfIndex).index.analyzer
     replacing = shelf.view.notes.by_ids([note.superseded_by for note in notes if note.superseded_by is not None])
     for note in notes:
         by = replacing.get(note.superseded_by or "")
@@ -100,15 +105,27 @@ def _entries(shelf: Shelf, notes: Sequence[Note], wanted: NoteFilter) -> Iterato
         text = cut(first_sentence(note.content) or note.content, _TEXT)
         shown = (note.id, note.title, text, None if by is None else by.id)
         at, basis = _dated(note)
-        yield _Entry(at, note.row, False, basis, *shown)
+        said = ""
+        if basis == "created_at" and note.superseded_by is None:
+            said = next(days_said(text, analyzer.day(at)), "")
+        if said:
+            yield _Entry(_begin_of(said, analyzer.timezone), note.row, False, "text", said, *shown)
+        else:
+            yield _Entry(at, note.row, False, basis, "", *shown)
         if by is not None:
             # Not before what it replaced: a correction may speak of the same day, or of one before.
             replaced_at, basis = _dated(by)
-            yield _Entry(max(at, replaced_at), note.row, True, basis, *shown)
+            yield _Entry(max(at, replaced_at), note.row, True, basis, "", *shown)
+
+
+def _begin_of(said: str, zone: tzinfo) -> int:
+    """When a day, month or year begins, in microseconds since 1970 UTC."""
+    year, month, day = [*map(int, said.split("-")), 1, 1][:3]
+    return to_micros(datetime(year, month, day, tzinfo=zone))
 
 
 def _dated(note: Note) -> tuple[int, str]:
-    """When what a note says happened, and how that is known."""
+    """When what a note says happened, as it was told or written, and how that is known."""
     if note.occurred_at is not None:
         return note.occurred_at, "occurred_at"
     if note.valid_from is not None:
@@ -124,6 +141,8 @@ def _view(entry: _Entry) -> dict[str, Any]:
         "note_id": entry.note_id,
         "text": entry.text,
     }
+    if entry.said:
+        view["said"] = entry.said
     if entry.title:
         view["title"] = entry.title
     return view if entry.by is None else {**view, "superseded_by": entry.by}

@@ -125,7 +125,8 @@ class TimelineEntryView(Result):
     """Something that happened, or that a note was replaced by another one."""
 
     at: str
-    basis: Literal["occurred_at", "valid_from", "created_at"] = Field(description="What `at` is of the note.")
+    basis: Literal["occurred_at", "valid_from", "text", "created_at"] = Field(description="What `at` is of the note.")
+    said: str | None = Field(default=None, description="The day, month or year in its text, if `at` is from there.")
     event: Literal["noted", "superseded"]
     note_id: str
     title: str | None = None

@@ -45,7 +45,7 @@ class RecallQuery(ReadParams):
     session_id: Token | None = Field(default=None, description="Whose hit this is; null counts none.")
     as_of: AsOf = None
     known_at: KnownAt = None
-    max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
+    max_age: Span | None = Field(default=None, description="Leave out older notes: seconds, or 30d, 12h, P7D.")
     focus: Literal["auto", "off"] = Field(
         default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
     )
