@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
 from shelfd.client.failure import NotRunning, RpcFailure, Unsendable, exit_status
+from shelfd.client.hints import as_commands
 from shelfd.client.output import clean
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
@@ -89,7 +90,7 @@ def given(params: Mapping[str, Any]) -> dict[str, Any]:
 def explain(failure: RpcFailure) -> None:
     """Say what the daemon refused, and why."""
     where, about = failure.data.get("field"), failure.data.get("id")
-    message = failure.message
+    message = as_commands(failure.message)
     if where and str(where) not in message:
         message = f"{where}: {message}"
     if about and str(about) not in message:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.hints import as_commands
 from shelfd.client.invocation import call
 from shelfd.client.output import clean, local_time, notice, print_found, print_json
 from shelfd.client.texts import moment, needed
@@ -159,7 +160,7 @@ def why_not(
 
 
 def _print_why(result: dict[str, Any]) -> None:
-    print(f"{result['stage']}: {clean(result['why'])}")
+    print(f"{result['stage']}: {clean(as_commands(result['why']))}")
     for lost in result.get("filters", ()):
         when = f", {local_time(lost['at'])}" if "at" in lost else ""
         who = f" by {clean(lost['principal'])}" if "principal" in lost else ""
