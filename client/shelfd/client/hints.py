@@ -20,7 +20,7 @@ _CALLED: Final = (
 )  # fmt: skip
 #: A method before what it does: "job.get shows it", "note.release takes it out".
 _TOLD: Final = re.compile(
-    rf"\b({'|'.join(re.escape(name) for name in (*_COMMANDS, *_CALLED))})(?= (?:shows|lists|has|makes|opens|takes|brings) )"
+    rf"\b({'|'.join(map(re.escape, (*_COMMANDS, *_CALLED)))})(?= (?:shows|lists|has|makes|opens|takes|brings) )"
 )
 
 

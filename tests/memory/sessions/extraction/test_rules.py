@@ -58,6 +58,12 @@ def test_who_says_i_stands_before_the_summary_and_takes_part() -> None:
     assert ("event", "involved_in", "Ben") in links(ops)
 
 
+@pytest.mark.parametrize("text", ["My flat is on the fourth floor", "Our boat leaks", "The red van is mine"])
+def test_who_says_my_stands_before_the_summary(text: str) -> None:
+    assert summaries(taken(f"{text}.", author="Ben")) == [f"Ben: {text}"]
+    assert summaries(taken(f"{text}.")) == [text]
+
+
 @pytest.mark.parametrize(
     "text", ["", "Thanks a lot!", "Ok, great.", "Where is the key?", "```\nAda is my sister.\n```"]
 )

@@ -10,6 +10,8 @@ from shelfd.memory.sessions.extraction.sentences import Sentence
 _LONGEST_SUMMARY: Final = 240  # characters
 _SUPPOSING: Final = frozenset("if suppose imagine".split())
 _FIRST_PERSON: Final = frozenset(("i", "we", "me", "us"))
+#: What is whose cannot be told from a sentence with one of these alone.
+_OWN: Final = frozenset(("my", "our", "mine", "ours"))
 _HYPOTHETICAL: Final = frozenset("if might could would maybe perhaps".split())
 _INTO: Final = frozenset("in at to into inside reached reach reaches through on around near".split())
 
@@ -86,13 +88,12 @@ def first_statement(spoken: Sequence[Spoken]) -> int | None:
 
 
 def summary(one: Spoken) -> str:
-    """Return the text of an event: the sentence, and who says "I" in it."""
+    """Return the text of an event: the sentence, and who says "I" or "my" in it."""
     text = one.sentence.text.rstrip(" ,;:")
     if len(text) > _LONGEST_SUMMARY:
         text = text[:_LONGEST_SUMMARY].rsplit(" ", 1)[0] + "\u2026"
-    if one.author and is_first_person(one.sentence):
-        return f"{one.author}: {text}"
-    return text
+    is_own = is_first_person(one.sentence) or (not one.sentence.is_quoted and not _OWN.isdisjoint(one.sentence.low))
+    return f"{one.author}: {text}" if one.author and is_own else text
 
 
 def takes_part(sentence: Sentence, mention: Mention) -> bool:
