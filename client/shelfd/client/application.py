@@ -39,7 +39,7 @@ COMMANDS: Final = (
     CommandEntry("facts", "notes:facts", "Show keys and values, of a nugget or of all."),
     CommandEntry("nuggets", "places:nuggets", "Show the nuggets of a shelf, and how much is in each."),
     CommandEntry("shelves", "places:shelves", "Show the shelves you may read, whose, and how they are."),
-    CommandEntry("entity", "entities:entity", "Show the notes that mention NAME, and who has to do with it."),
+    CommandEntry("entity", "entities:entity", "Show the notes that mention NAME, and what it has to do with."),
     CommandEntry("graph", "entities:graph", "Show what lies around NAME, and around that."),
     CommandEntry("timeline", "entities:timeline", "Show what notes say of NAME in the order it happened."),
     CommandEntry("context", "finding:context", "Print recalled notes as text for a prompt."),
@@ -63,7 +63,7 @@ COMMANDS: Final = (
     CommandEntry(
         "export",
         "exporting:export",
-        "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
+        "Write all notes of a shelf as of one moment, hidden ones too: as lines, Markdown or a graph.",
     ),
     CommandEntry(
         "merge",

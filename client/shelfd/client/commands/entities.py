@@ -56,7 +56,7 @@ def entity(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the notes that mention NAME, and who has to do with it.
+    """Show the notes that mention NAME, and what it has to do with.
 
     NAME is a person, a place, an address, a tool, …
 

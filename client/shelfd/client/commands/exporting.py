@@ -29,7 +29,7 @@ def export(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.
+    """Write all notes of a shelf as of one moment, hidden ones too: as lines, Markdown or a graph.
 
     `shelfd import` reads lines back without loss, and takes over what was edited in Markdown.
 

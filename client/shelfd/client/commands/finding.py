@@ -14,7 +14,7 @@ Focus = Annotated[
     str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
 ]
 _HOOK_S: Final = 5.0  #: an agent, and a person, wait for what a hook says
-Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Only what this one said.")]
+Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Only what NAME said.")]
 
 
 def recall(

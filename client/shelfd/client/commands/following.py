@@ -36,7 +36,7 @@ def watch(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
+    """Show events as they happen, until Ctrl-C. A lost connection is resumed where it broke.
 
     With a QUERY, each note is shown that enters its results from now on. By MQTT, what happens while the broker cannot
     be reached is not shown.

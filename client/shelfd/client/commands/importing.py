@@ -65,7 +65,7 @@ def import_(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Move in from another memory: Markdown, conversations, CSV, JSON or a store. Again, it changes nothing.
+    """Move in from another memory: Markdown, conversations, CSV, JSON or a store. Run again, it changes nothing.
 
     For example:
 

@@ -138,7 +138,7 @@ def undo(
 ) -> None:
     """Take back what a run did, but for what was changed since. Prints this undo's own run and what stays.
 
-    Without RUN, of a reflection, a rewind, a removal or another run it is the last one that was not taken back yet.
+    Without RUN it is the last run that was not taken back yet: a reflection, a rewind, a removal, …
     A number is that of the first change of a transaction: `shelfd log` shows them.
 
     For example:

@@ -18,7 +18,6 @@ STATELESS: Final = ("2026-07-28",)
 VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 SERVER: Final = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
-LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 #: MCP's own code for a revision that is not spoken.
 UNSUPPORTED_VERSION: Final = -32022
 

@@ -19,8 +19,6 @@ from shelfd.protocol import Limits
 
 T = TypeVar("T")
 
-#: Notes that one rollup may represent.
-CHILDREN_LIMIT: Final = 100
 #: Values that a rollup has from the notes it represents if they all have the same.
 _COMMON: Final = ("subject", "scope", "stability", "domain", "tier", "author", "session_id")
 

@@ -15,8 +15,6 @@ from shelfd.memory.notes.words import ends_as_question, fold
 
 #: Importance is a number from 1, what will not matter tomorrow, to this.
 MOST_IMPORTANT: Final = 10
-#: Of a statement about which nothing is known.
-DEFAULT_IMPORTANCE: Final = 5
 #: Longest statement; two sentences are one only up to that.
 _LONGEST: Final = 600
 _FEWEST_WORDS: Final = 3
