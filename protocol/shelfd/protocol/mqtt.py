@@ -106,7 +106,7 @@ class WatchEvent(BaseModel):
     id: str
     source: str
     type: Literal["shelfd.watch.matched.v1"]
-    subject: str = Field(description="The note's id.")
+    subject: str = Field(description="The standing query's id; the note's is in `data`.")
     time: Timestamp
     cause_seq: int
     datacontenttype: str = "application/json"

@@ -11,9 +11,11 @@ from shelfd.client.commands import options
 from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.events import follow
 from shelfd.client.events import watch as standing
+from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import Stop, call, fail, given, reported
-from shelfd.client.output import clean, local_time, print_json, print_line, print_table
+from shelfd.client.output import clean, local_time, print_found, print_json, print_line, print_table
 from shelfd.client.streams import complain, warn
+from shelfd.client.transport import connect
 
 
 def watch(
@@ -69,7 +71,12 @@ def watch(
             else follow(socket, **wanted, since_seq=since, on_trouble=warn)
         )
         for number, event in enumerate(events, start=1):
-            print_line(event) if as_json else _print_event(event)
+            if as_json:
+                print_line(event)
+            elif query:
+                _print_match(event, socket, shelf)
+            else:
+                _print_event(event)
             if number == count:
                 return
 
@@ -123,8 +130,23 @@ def _print_event(event: dict[str, Any]) -> None:
     kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
     data = event.get("data", {})
     about = data.get("title") or data.get("content") or ""
-    rows = [(local_time(event["time"]), event["seq"], kind.ljust(18), event["subject"], about)]
-    print_table(rows)
+    # What is no change of its own has no number, but that of the change which caused it.
+    seq = event["seq"] if "seq" in event else event.get("cause_seq", "")
+    subject = data.get("id", event["subject"]) if kind == "watch.matched" else event["subject"]
+    print_table([(local_time(event["time"]), seq, kind.ljust(18), subject, about)])
+    sys.stdout.flush()
+
+
+def _print_match(event: dict[str, Any], socket: str | None, shelf: str) -> None:
+    """Print the note that entered a query's results; events hold no text as shipped."""
+    try:
+        with connect(socket) as client:
+            note = client.call("note.get", {"id": event["data"]["id"], "shelf": shelf})["note"]
+    except (OSError, RpcFailure):  # gone by now
+        _print_event(event)
+        return
+    print(local_time(event["time"]), end="  ")
+    print_found(note)
     sys.stdout.flush()
 
 
