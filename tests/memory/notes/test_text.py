@@ -100,6 +100,7 @@ def test_a_cut_ends_at_a_word(text: str, characters: int, expected: str) -> None
         ("The party is in room 12. The key is here.", "The party is in room 12."),
         ("Der Elternabend ist am 3. Dezember um 7. Danach nichts.", "Der Elternabend ist am 3. Dezember um 7."),
         ("Der Drucker steht im 2. Stock. Er ist neu.", "Der Drucker steht im 2. Stock."),
+        ("I am 30. My brother is 25.", "I am 30."),
         ("Oma mag z. B. Marzipan. Opa nicht.", "Oma mag z. B. Marzipan."),
     ],
 )

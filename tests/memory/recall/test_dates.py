@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shelfd.memory.recall.analyzer import Analyzer
-from shelfd.memory.recall.dates import date_grades, explicit_dates
+from shelfd.memory.recall.dates import date_grades, days_in_figures, explicit_dates
 
 
 def grade(query: str, day: date) -> float:
@@ -125,3 +125,21 @@ def test_a_day_in_no_calendar_is_none() -> None:
 
 def test_the_week_before_a_day_is_told_around_that_day() -> None:
     assert grade("the week before 9 june 2023", date(2023, 6, 10)) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on 2023-05-07, at noon", ["may", "7"]),
+        ("2023/05/17 and 07.05.2023.", ["may", "may", "7"]),
+        ("2023-05-17t10:30:00z", ["may", "17"]),
+        ("backup-2023-05-17.tar", ["may"]),
+        ("5/7/2023 or 05/07/2023", []),
+        ("2023-13-01 and 2023-05", []),
+        ("12023-05-07, 2023-05-071, 2023-05-07-1, v1.05.2023.4", []),
+        ("10.0.0.1 and 1.2.3", []),
+        ("1" * 50_000, []),
+    ],
+)
+def test_days_in_figures(text: str, expected: list[str]) -> None:
+    assert list(days_in_figures(text)) == expected

@@ -43,6 +43,7 @@ def at(day: str) -> int:
         ("It is a std::vector of ints.", ["std::vector", "vector"]),
         ("Incident 2026-10-05: the disk was full.", ["what happened on 5 October 2026", "October 2026", "5.10.2026"]),
         ("Der Ausfall vom 05.10.2026 lag am Netz.", ["was war am 5. Oktober 2026", "outage of 2026-10-05"]),
+        ("2026-10-15T09:30:00Z ERROR no space left", ["what failed on 15 October 2026"]),
         ("The outage of 5 October 2026 was long.", ["2026-10-05", "2026/10/05", "what was on 05.10.2026"]),
         ("Write to ada@example.org.", ["ada@example.org", "ada"]),
         ("Der Haustürschlüssel liegt im Schrank.", ["Schlüssel", "Haustür", "wo ist der Schlüssel für die Haustür?"]),

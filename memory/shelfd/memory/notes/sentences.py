@@ -22,7 +22,8 @@ _ORDINAL: Final = re.compile(r"\d{1,2}")
 _GERMAN_MONTH: Final = re.compile("Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez")
 #: German words that a number with a full stop belongs to: "am 3. Advent", "im 2. Stock".
 _BEFORE_ORDINAL: Final = re.compile(
-    r"\b(?:am|im|vom|zum|zur|beim|ins|der|die|das|den|dem|des|bis|seit|jede[rnms]?|ein(?:e[rnms]?)?) $", re.IGNORECASE
+    r"\b(?:(?<!\bi )am|im|vom|zum|zur|beim|ins|der|die|das|den|dem|des|bis|seit|jede[rnms]?|ein(?:e[rnms]?)?) $",
+    re.IGNORECASE,
 )
 
 
@@ -62,7 +63,7 @@ def ends_sentence(text: str, begin: int, stop: int, after: int) -> bool:
         return following.isupper()
     if _ORDINAL.fullmatch(word) is None:
         return True
-    if not text[begin : found.start()].strip():
+    if found.start() - begin < _TAIL and not text[begin : found.start()].strip():
         return False
     return (
         _GERMAN_MONTH.match(text, after) is None

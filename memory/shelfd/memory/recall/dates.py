@@ -44,8 +44,9 @@ _EXPLICIT = re.compile(
     rf"|(?P<my_month>{_NAME})\.?,?\s+{_OF}(?P<my_year>{_YEAR})\b"
     rf"|(?P<year>{_YEAR})\b)"
 )
-#: A day in figures; "5/7/2023" is not told, for it is one day in London and another in Boston.
-_IN_FIGURES = re.compile(rf"(?<![\w.])(?:{_YEAR}([-/.])(\d\d?)\1(\d\d?)|(\d\d?)\.(\d\d?)\.{_YEAR})(?![\w-]|[./]\d)")
+#: A day in figures, perhaps. What stands around it is looked at then: patterns that begin with a set are quick.
+_IN_FIGURES = re.compile(r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})")
+_YEARS: Final = range(1900, 2101)
 _DIGIT = re.compile(r"\d")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY: Final = date.min.toordinal()
@@ -121,15 +122,22 @@ def explicit_dates(folded: str) -> list[GradedDays]:
 def days_in_figures(folded: str) -> Iterator[str]:
     """Yield what a :func:`date_line` has and the days in figures of *folded* text have not: months, days without a 0.
 
-    ``2023-05-07``, ``2023/05/07`` and ``07.05.2023`` have ``may`` and ``7``.
+    ``2023-05-07``, ``2023/05/07``, ``2023-05-07t10:30`` and ``07.05.2023`` have ``may`` and ``7``. "5/7/2023" has
+    nothing, for it is one day in London and another in Boston.
     """
     for match in _IN_FIGURES.finditer(folded):
-        _, iso_month, iso_day, day, month = match.groups()
-        number = int(iso_month or month)
-        if 1 <= number <= 12:
-            yield MONTHS[number - 1].lower()
-            if (written := iso_day or day).startswith("0"):
-                yield written[1:]
+        first, separator, month, last = match.groups()
+        year, day = (last, first) if separator == "." and len(last) == 4 else (first, last)
+        if int(year) not in _YEARS or len(day) > 2 or not 1 <= int(month) <= 12:
+            continue
+        before, after = folded[match.start() - 1 : match.start()], folded[match.end() : match.end() + 2]
+        has_time = after[:1] == "t" and after[1:].isdecimal()
+        goes_on = after[:1].isalnum() or after[:1] in ("_", "-") or (after[:1] in (".", "/") and after[1:].isdecimal())
+        if before.isalnum() or before in ("_", ".") or (goes_on and not has_time):
+            continue
+        yield MONTHS[int(month) - 1].lower()
+        if has_time or day[0] == "0":
+            yield day.removeprefix("0")
 
 
 def graded(first: int, last: int, side: str | None) -> GradedDays:
