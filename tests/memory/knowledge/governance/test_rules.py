@@ -22,6 +22,9 @@ CREDENTIALS = [
     ("slack_token", "xoxb-" + "123456789012-abcdefGHIJK"),
     ("model_api_key", "sk-" + "proj-aB3dE6gH9jK2mN5pQ8sT1vW4"),
     ("google_api_key", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
+    ("service_token", "dop_v1_" + "3f9a0c77b1e24d58a6c2f0e19b7d4a35"),
+    ("service_token", "GOCSPX-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b"),
+    ("hex_api_key", "key-" + "3f9a0c77b1e24d58a6c2f0e19b7d4a35"),
     ("jwt", "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27uhbUJU1"),
 ]
 
@@ -29,6 +32,36 @@ CREDENTIALS = [
 @pytest.mark.parametrize(("rule", "credential"), CREDENTIALS)
 def test_credentials_of_known_shapes_are_found_whole(rule: str, credential: str) -> None:
     assert (rule, credential) in found(SECRETS, f"The new one is {credential}, keep it.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "credential", "after"),
+    [
+        ("authorization", "curl -H 'Authorization: Bearer ", "aB3dE6gH9jK2mN5pQ8sT1vW4", "' https://a.example"),
+        ("authorization", '{"authorization": "Basic ', "YW5hOnRyMHViNGRvcjM3", '"}'),
+        ("cookie", "Set-Cookie: theme=dark; sid=", "3f9a0c77b1e24d58a6c2f0e1", "; HttpOnly"),
+    ],
+)
+def test_what_is_sent_with_requests_is_found(rule: str, before: str, credential: str, after: str) -> None:
+    assert (rule, credential) in found(SECRETS, before + credential + after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "sk-your-key-here-please-change",
+        "sk-learn-contrib-packages-2026",
+        "ghp_" + "x" * 36,
+        "key-implementation-of-several-services",
+        "Authorization: Bearer YOUR_TOKEN_HERE_PLEASE",
+        "Authorization: Bearer $TOKEN",
+        "Cookie: consent=accepted_all_cookies",
+        "order SK1234567890",
+    ],
+)
+def test_examples_and_words_are_no_credentials(text: str) -> None:
+    assert found(SECRETS, text) == []
 
 
 def test_a_private_key_that_does_not_end_goes_on_to_the_end_of_the_text() -> None:
@@ -95,7 +128,7 @@ def test_numbers_without_the_right_check_digits_are_nobodys(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["eyJa-", "://a:", "1 ", "AB12 ", "a.b@", "password=", "+1 (", "-----BEGIN PRIVATE KEY"]
+    "part", ["eyJa-", "://a:", "1 ", "AB12 ", "a.b@", "password=", "+1 (", "-----BEGIN PRIVATE KEY", "cookie:a="]
 )
 def test_no_text_takes_long(part: str) -> None:
     text = (part * 262_144)[:262_144]

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log2
 from typing import Final
 
-from shelfd.memory.knowledge.governance.rule import Finder, TextRule
+from shelfd.memory.knowledge.governance.rule import Finder, TextRule, anything
 
 #: Shorter words are no credentials, unless they stand after one of the names below.
 SHORTEST: Final = 16
@@ -17,13 +17,19 @@ _LEAST_DIGITS: Final = 0.15  #: share of digits in one of letters and digits
 #: Names to which credentials are assigned.
 _NAMES: Final = (
     "api_key api-key apikey access_key access-key private_key private-key secret token password passwd passphrase pwd"
-    " credential credentials kennwort passwort contraseña senha wachtwoord"
+    " account_key account-key accountkey credential credentials kennwort passwort contraseña senha wachtwoord"
 ).split()
 #: These names as words in UTF-8; with an equals sign the two are one word, which is long enough.
 ASSIGNING: Final = frozenset(name.encode() for name in _NAMES)
 #: What stands for a credential in examples.
 _STANDS_FOR: Final = re.compile(
     r"(?i)[$<{%*\[.]|x{3,}|your|example|password$|passwd$|pass$|secret$|changeme|redacted|dummy"
+)
+
+#: How tokens of services begin that have nothing else in common.
+_SERVICES: Final = tuple(
+    "xapp- whsec_ GOCSPX- ya29. dop_v1_ doo_v1_ shpat_ shpss_ sq0atp- sq0csp- glsa_ glc_ lin_api_ ntn_ PMAK- dp.pt."
+    " hvs. AGE-SECRET-KEY-1 sntrys_ NRAK- sbp_ figd_ dckr_pat_ ATATT3x gsk_ r8_".split()
 )
 
 # Each begins where nothing of what it is made of stands before: else a long run of that would be read again and again.
@@ -52,11 +58,26 @@ _SHAPES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     ),
     "mail_api_key": (("SG.",), r"(?<![0-9A-Za-z_.-])SG\.[0-9A-Za-z_-]{16,64}\.[0-9A-Za-z_-]{16,64}"),
     "chat_bot_token": ((":AA",), r"(?<![0-9A-Za-z_:-])[0-9]{8,10}:AA[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])"),
+    "service_token": (
+        _SERVICES,
+        rf"(?<![0-9A-Za-z_.-])(?:{'|'.join(map(re.escape, _SERVICES))})[0-9A-Za-z_.=-]{{20,400}}",
+    ),
+    "hex_api_key": (("SK", "key-", "dapi"), r"(?<![0-9A-Za-z_-])(?:SK|key-|dapi)[0-9a-f]{32}(?![0-9A-Za-z_-])"),
+    "chat_webhook": (("/api/webhooks/",), r"/api/webhooks/[0-9]{15,22}/[0-9A-Za-z_-]{40,100}"),
     "jwt": (
         (".eyJ",),
         r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,4000}\.eyJ[0-9A-Za-z_-]{8,4000}\.[0-9A-Za-z_-]{8,1000}",
     ),
 }
+#: What examples have instead of a token, and what is made of words.
+_NO_TOKEN: Final = re.compile(r"(?i)x{6}|your|example|placeholder")
+_SEPARATORS: Final = re.compile(r"[-_.:/]")
+_LONGEST_WORD: Final = 9
+#: What is sent with requests: after the name of the header, and in a cookie.
+_AUTHORIZATION: Final = re.compile(
+    r"(?i)authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:bearer|basic|token)[ \t]{1,3}([0-9a-z+/_.=~-]{16,4000})"
+)
+_COOKIE: Final = re.compile(r"(?i)\bcookie:[^\n]{0,60}?=([0-9a-z+/_.%~-]{16,300}+)(?![^\s;\"'])")
 #: Those of which a part is in use in examples, too.
 _URL_PASSWORD: Final = re.compile(r"://[^\s/:@]{0,200}:([^\s/@]{1,200})@")
 _ASSIGNED: Final = re.compile(r"(?::=|=>|=|:)[ \t]{0,3}[\"'`]?([^\s\"'`,;]{8,200})")
@@ -105,8 +126,26 @@ def _is_given(password: str) -> bool:
     return not _STANDS_FOR.match(password)
 
 
+def _is_token(text: str) -> bool:
+    return _NO_TOKEN.search(text) is None and max(map(len, _SEPARATORS.split(text))) > _LONGEST_WORD
+
+
+def _is_sent(text: str) -> bool:
+    return _is_token(text) and any(c.isdigit() for c in text)
+
+
+_IS_MEANT: Final[Mapping[str, Callable[[str], bool]]] = {"private_key": anything, "service_token": _is_sent}
+
+
 def secret_rules() -> Sequence[Finder]:
     """Return the rules of known shapes, and that of assigned strings."""
-    known = [TextRule(name, hints, re.compile(shape)) for name, (hints, shape) in _SHAPES.items()]
+    known = [
+        TextRule(name, hints, re.compile(shape), _IS_MEANT.get(name, _is_token))
+        for name, (hints, shape) in _SHAPES.items()
+    ]
+    sent = [
+        TextRule("authorization", ("uthorization", "UTHORIZATION"), _AUTHORIZATION, _is_sent, group=1),
+        TextRule("cookie", ("ookie:", "OOKIE:"), _COOKIE, _is_sent, group=1),
+    ]
     url_password = TextRule("url_password", ("://",), _URL_PASSWORD, _is_given, group=1)
-    return [*known, url_password, _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)]
+    return [*known, *sent, url_password, _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)]
