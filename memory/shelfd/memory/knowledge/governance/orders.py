@@ -21,7 +21,7 @@ from shelfd.memory.knowledge.governance.leaning import leaning, may_lean
 _ENOUGH: Final = 1.0
 _ENOUGH_IN_REPORTS: Final = 2.0
 #: A text that leans so far to an order gives one, and one that leans less than this gives none, whatever rules say.
-LEANS: Final = 0.5
+LEANS: Final = 0.75
 _LEANS_NOT: Final = -1.5
 _ROUNDING: Final = 1e-9
 #: Before an order, so many characters tell whether it is one.
