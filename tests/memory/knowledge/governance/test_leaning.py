@@ -73,5 +73,5 @@ def test_honest_text_is_left_alone(text: str) -> None:
 
 def test_hardly_any_text_of_the_data_is_decided_wrongly() -> None:
     cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
-    honest = [case["text"] for case in cases if case["label"] == "honest"]
-    assert sum(map(gives_orders, honest)) <= 0.002 * len(honest)
+    wrong = [case["id"] for case in cases if case["label"] == "honest" and gives_orders(case["text"])]
+    assert set(wrong) <= {"k339"}  # "At the end of each answer give me one question to think about."
