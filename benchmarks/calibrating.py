@@ -19,7 +19,7 @@ from shelfd.memory.notes.note import BLANK, Extra, fold_key
 from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
 from shelfd.memory.recall import relevance as model
 from shelfd.memory.recall.chance import rivals
-from shelfd.memory.recall.focus import Candidate
+from shelfd.memory.recall.inspection import Candidate
 from shelfd.memory.recall.relevance import FEATURES, Calibration
 from shelfd.memory.recall.shelf_index import document_of, names_of
 from shelfd.protocol.base import to_micros

@@ -34,8 +34,9 @@ from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.embedder import Vectors
 from shelfd.memory.recall import Analyzer, Document, Focus, Names, RecallIndex
-from shelfd.memory.recall.focus import Candidate
+from shelfd.memory.recall.ahead import Ahead
 from shelfd.memory.recall.held_vectors import HeldVectors, compared, stored
+from shelfd.memory.recall.inspection import Candidate
 from shelfd.memory.recall.relevance import FEATURES
 
 #: What adds up to a score.
@@ -164,7 +165,7 @@ def own_questions(embed: Embed | None, weight: float) -> Iterator[Asked]:
         for question in asked:
             if question.domain == domain and question.after is None and question.gold:
                 like = meaning.likeness(question.query)
-                found, _ = shelf.focus.candidates(question.query, RECALLABLE, DEPTH, explain=True, like=like)
+                found, _ = shelf.focus.candidates(question.query, RECALLABLE, DEPTH, explain=True, ahead=Ahead(like))
                 if (one := asked_of(domain, found, question.gold)) is not None:
                     yield one
         shelf.remove(rows)
@@ -200,7 +201,7 @@ def locomo_questions(path: Path, embed: Embed | None, weight: float) -> Iterator
             if one["category"] in (1, 2, 3, 4) and (wanted := evidence(one, known)):
                 query = one["question"]
                 like = meaning.likeness(query)
-                found, _ = focus.candidates(query, RECALLABLE, DEPTH, explain=True, like=like)
+                found, _ = focus.candidates(query, RECALLABLE, DEPTH, explain=True, ahead=Ahead(like))
                 if (question := asked_of(conversation["sample_id"], found, wanted)) is not None:
                     yield question
         progress(at, len(conversations), "conversations")

@@ -6,8 +6,9 @@ ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the sam
 numbers. Each question is put to both, one after the other. CPU is that of the daemon with all it does meanwhile, and
 that of FTS5. The copies of a conversation say the same, or they are varied: each has other speakers, years and rare
 words, and then the evidence that both find can be counted, too. The same questions are then asked in one nugget of
-fifty, and while 100 notes are written each second; last the daemon is killed and started again on what it left, then
-stopped and started: how long until it is READY, and until it recalls from all notes. ``--keep DIR`` keeps what was
+fifty, while 100 notes are written each second, and while others ask for next to nothing, which shows how long they
+wait; last the daemon is killed and started again on what it left, then stopped and started: how long until it is READY,
+and until it recalls from all notes. ``--keep DIR`` keeps what was
 taken in there, and the next run with the same notes begins with a copy of it: a million notes are taken in once. LoCoMo
 is not part of this project; give the path of a file with LoCoMo conversations.
 
@@ -28,7 +29,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from locomo import progress
 from served import Served, median, percentile, served, table, working_directory
@@ -40,6 +41,7 @@ BATCH = 5_000  #: notes in one request
 WARM = 30  #: questions asked before the clocks start
 NUGGETS = 50  #: of one size
 WRITES = 100  #: a second
+PAUSE_S = 0.003  #: between two requests of who only waits
 IDLE = 0.05  #: CPU seconds a second of a daemon that does nothing
 _WORD = re.compile(r"[a-z0-9]+")
 
@@ -147,14 +149,29 @@ def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[
     return found
 
 
-class Writing(threading.Thread):
-    """Writes notes at an even pace until it is stopped."""
+class Other(threading.Thread):
+    """Another client, at work until it is stopped."""
 
-    def __init__(self, socket: str, tiled: Tiled) -> None:
+    def __init__(self, socket: str) -> None:
         super().__init__()
         self._socket = socket
-        self._tiled = tiled
         self._over = threading.Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+
+class Writing(Other):
+    """Writes notes at an even pace."""
+
+    def __init__(self, socket: str, tiled: Tiled) -> None:
+        super().__init__(socket)
+        self._tiled = tiled
 
     def run(self) -> None:
         """Write."""
@@ -165,10 +182,21 @@ class Writing(threading.Thread):
                     return
                 client.call("remember", {**note, "nugget": "written"})
 
-    def stop(self) -> None:
-        """Write no more."""
-        self._over.set()
-        self.join()
+
+class Waiting(Other):
+    """Asks for next to nothing, again and again: milliseconds of each."""
+
+    def __init__(self, socket: str) -> None:
+        super().__init__(socket)
+        self.took: list[float] = []
+
+    def run(self) -> None:
+        """Ask."""
+        with connect(self._socket, timeout_s=60) as client:
+            while not self._over.wait(PAUSE_S):
+                began = time.perf_counter()
+                client.call("system.version")
+                self.took.append((time.perf_counter() - began) * 1000)
 
 
 def ask_filtered(client: Client, questions: list[Question]) -> list[float]:
@@ -178,12 +206,16 @@ def ask_filtered(client: Client, questions: list[Question]) -> list[float]:
 
 def ask_while_writing(daemon: Served, client: Client, tiled: Tiled, questions: list[Question]) -> list[float]:
     """Milliseconds of each question, asked while others write."""
-    writing = Writing(daemon.socket, tiled)
-    writing.start()
-    try:
+    with Writing(daemon.socket, tiled):
         return [recall(client, one.text)[1] * 1000 for one in questions * 2]
-    finally:
-        writing.stop()
+
+
+def waited_for(daemon: Served, client: Client, questions: list[Question]) -> list[float]:
+    """Milliseconds that others wait for next to nothing while each question is asked."""
+    with Waiting(daemon.socket) as other:
+        for one in questions * 2:
+            recall(client, one.text)
+    return other.took
 
 
 def restart(directory: Path, flags: list[str], questions: list[Question]) -> list[str]:
@@ -260,12 +292,13 @@ def measure(tiled: Tiled, questions: int, directory: Path, engine: str, kept: Pa
         found = ask(client, full_text, asked)
         cpu = daemon.cpu_s() - cpu
         memory = daemon.rss_mib()
+        waited = waited_for(daemon, client, asked)
         inside = ask_filtered(client, asked)
         written = ask_while_writing(daemon, client, tiled, asked)
         os.kill(daemon.process.pid, signal.SIGKILL)
-    writing = [f"{of(written):.2f}" for of in (median, p99)]
+    beside = [f"{of(some):.2f}" for some in (written, waited) for of in (median, p99)]
     disk, image = disk_mib(directory)
-    restarted = [f"{tiled.count:,}", copies, f"{median(inside):.2f}", *writing, disk, image]
+    restarted = [f"{tiled.count:,}", copies, f"{median(inside):.2f}", *beside, disk, image]
     restarted.append(f"{float(image) * 2**20 / tiled.count:.0f}")
     restarted += restart(directory, flags, asked)
     restarted += restart(directory, flags, asked)[:2]
@@ -291,7 +324,8 @@ HEAD = [
     "ratio of p50", "of p95", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
 ]  # fmt: skip
 THEN = [
-    "notes", "copies", "p50 in a nugget, ms", "p50 while writing", "p99", "disk, MiB", "image, MiB", "B/note",
+    "notes", "copies", "p50 in a nugget, ms", "p50 while writing", "p99", "others wait, p50", "p99",
+    "disk, MiB", "image, MiB", "B/note",
     "killed: READY, s", "full speed, s", "p50 then, ms", "daemon, MiB", "of its own", "stopped: READY, s",
     "full speed, s",
 ]  # fmt: skip

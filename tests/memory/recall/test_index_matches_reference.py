@@ -1,6 +1,8 @@
 """The index against the plain reference: any edits, any filters, dense and in two stages."""
 
 import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -111,6 +113,11 @@ def assert_same(ranking: Ranking, reference: Reference, query: str, wanted: Note
         assert not hit.signals or sum(hit.signals.values()) == pytest.approx(hit.score, abs=1e-6)
 
 
+def _in_a_thread(scan: Callable[[], Ranking]) -> Ranking:
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(scan).result()
+
+
 class IndexMatchesReference(RuleBasedStateMachine):
     has_signals = True
     options: dict[str, Any] = {}  # as the product has it: all that is written here is in the delta
@@ -170,6 +177,8 @@ class IndexMatchesReference(RuleBasedStateMachine):
         for wanted in (RECALLABLE, chosen):
             ranking = self.index.rank(parsed, wanted, 50, explain=self.has_signals)
             assert_same(ranking, reference, query, wanted, wants)
+            scan = self.index.scan(parsed, wanted, 50, explain=self.has_signals)
+            assert scan is None or _in_a_thread(scan) == ranking
 
     @rule(planned=st.lists(documents, min_size=1, max_size=4), query=queries, chosen=filters)
     def ask_what_if(self, planned: list[Document], query: str, chosen: NoteFilter) -> None:
@@ -192,7 +201,8 @@ class SegmentsMatchReference(IndexMatchesReference):
     @rule()
     def renumber(self) -> None:
         """Begin to, as for many dead documents; the steps are taken by the other rule."""
-        self.index._renumbering = self.index._renumbering or Renumbering(self.index._contents)
+        writer = self.index._writer
+        writer._renumbering = writer._renumbering or Renumbering(self.index._contents)
 
 
 class TwoStageMatchesReference(IndexMatchesReference):
@@ -206,7 +216,8 @@ class LoopsMatchReference(IndexMatchesReference):
 
 @pytest.fixture(autouse=True)
 def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the place of a note looked for among all of its session, and the shelf large for its words."""
+    """Have the place of a note looked for among all of its session, and the shelf large for its words, and at all."""
+    monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
     monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
     if "TestSegments" in request.node.nodeid:
         monkeypatch.setattr("shelfd.memory.recall.search._SPARSE", 0)
@@ -232,7 +243,7 @@ TestLoops.settings = settings(quick, max_examples=20)
 
 
 def test_renumbering_keeps_every_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shelfd.memory.recall.index._SMALLEST_RENUMBERING", 4)
+    monkeypatch.setattr("shelfd.memory.recall.document_writer._SMALLEST_RENUMBERING", 4)
     machine = IndexMatchesReference()
     base = Document(
         1, "1", "n1", "s1", 1, "Ana", MAY_7_2023, "tea cup", "note", "fact", "x", "shelf", "", ("a",),

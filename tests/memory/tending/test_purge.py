@@ -29,7 +29,7 @@ async def test_a_purged_note_is_nowhere(durable: Api, tmp_path: Path) -> None:
     assert (await api.note(other["id"]))["links"] == []
     events = (await api.call("events.since", seq=0))["events"]
     assert events[-1]["type"] == "shelfd.note.purged.v1"
-    assert "4711" not in str(events)
+    assert "4711-secret" not in str(events)
     await api.shelves.close()
     assert "4711-secret" not in _text(tmp_path)
 
@@ -98,8 +98,8 @@ async def test_lines_that_came_only_from_it_leave_the_note_it_was_merged_into(ei
     assert result["still_in"] == []
     assert (await api.note(target["id"]))["content"] == "the harbour opens at six\nand closes"
     history = await api.call("note.history", id=target["id"])
-    assert "4711" not in str([version["change"] for version in history["versions"]])
-    assert "4711" not in str(api.shelf().view.log.page(since_seq=0, limit=99))
+    assert "4711-secret" not in str([version["change"] for version in history["versions"]])
+    assert "4711-secret" not in str(api.shelf().view.log.page(since_seq=0, limit=99))
 
 
 async def test_a_received_line_that_was_edited_is_named(api: Api) -> None:
@@ -138,7 +138,7 @@ async def test_names_and_tags_that_came_only_from_it_go_too(either: Api) -> None
 
     assert result["still_in"] == []
     assert (note["content"], note["title"], note["tags"][3:]) == ("the harbour opens at six", "", [])
-    assert "4711" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
+    assert "4711-secret" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
 
 
 @pytest.mark.parametrize("back", ["undo", "revert"])
@@ -149,11 +149,11 @@ async def test_a_merge_that_was_taken_back_leaves_nothing_in_the_log(either: Api
         await either.call("undo", tx=tx)
     else:
         await either.call("note.revert", id=target, rev=1)
-    assert "4711" in str(either.shelf().view.log.page(since_seq=0, limit=99))
+    assert "4711-secret" in str(either.shelf().view.log.page(since_seq=0, limit=99))
     result = await either.call("forget", id=source, purge=True)
 
     assert (await either.note(target))["content"] == "the harbour opens at six"
-    assert "4711" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
+    assert "4711-secret" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
     assert result["forgotten"] == [source]
 
 
@@ -164,7 +164,7 @@ async def test_what_went_on_to_a_third_note_goes_there_too(either: Api) -> None:
     assert (await either.call("forget", id=source, purge=True))["still_in"] == []
 
     assert (await either.note(third))["content"] == "the harbour is old\nthe harbour opens at six"
-    assert "4711" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
+    assert "4711-secret" not in str(either.shelf().view.log.page(since_seq=0, limit=99))
 
 
 async def test_a_line_the_target_has_itself_stays(api: Api) -> None:

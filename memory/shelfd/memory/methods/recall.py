@@ -11,14 +11,15 @@ from shelfd.memory.methods.answering import Known, answer_view, fact_by_key
 from shelfd.memory.methods.context_text import chosen, context_text
 from shelfd.memory.methods.found import Found, Recalled
 from shelfd.memory.methods.likening import likened
-from shelfd.memory.methods.recalling import add_links, filters_of, known_fact, rank, search
+from shelfd.memory.methods.recalling import add_links, ahead_of, filters_of, known_fact, rank, search
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.methods.time_travel import known_moment
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall import Cut, ShelfIndex
+from shelfd.memory.recall.ahead import NOTHING_AHEAD, Ahead
 from shelfd.memory.recall.intents import intent_of
 from shelfd.memory.recall.past import past_of
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED
@@ -56,6 +57,8 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         return _recall_by_route(shelf, params, call)
     if shelf.dense.model and params.mode in ("auto", "dense", "hybrid"):
         return _recall_by_meaning(shelf, params, call)
+    if shelf.projection(ShelfIndex).index.is_large and params.mode != "fhrr":
+        return _recall_beside(shelf, params, call)
     return _recall(shelf, params, call)
 
 
@@ -72,14 +75,25 @@ def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     return _answer(shelf, params, call, search(shelf, params, filters, known), known, started)
 
 
+async def _recall_beside(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    """Answer while others are served."""
+    started = shelf.clock.monotonic()
+    asked = _continued(shelf, params, call)
+    filters = filters_of(shelf, asked)
+    ahead = await ahead_of(shelf, asked, filters)
+    known = known_fact(shelf, asked, filters)
+    return _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started)
+
+
 async def _recall_by_meaning(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     """Rank by meaning too; where the embedder does not answer in time, ranking by words alone answers, and says so."""
     started = shelf.clock.monotonic()
     asked = _continued(shelf, params, call)
     filters = filters_of(shelf, asked)
     like, said = await likened(shelf, asked, filters)
+    ahead = await ahead_of(shelf, asked, filters, like)
     known = known_fact(shelf, asked, filters)
-    result = _answer(shelf, asked, call, search(shelf, asked, filters, known, like=like), known, started)
+    result = _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started)
     result["mode"] = "lexical" if like is None else "dense" if params.mode == "dense" else "hybrid"
     return result | {"dense": said}
 
@@ -220,15 +234,19 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     """Return relevant notes as text for a prompt, within a budget of tokens."""
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
-    if shelf.dense.model:
-        return _context_by_meaning(shelf, params, call)
-    return _context(shelf, params, call)
+    query, filters = continued(shelf, _query_of(params), call)
+    if shelf.dense.model or shelf.projection(ShelfIndex).index.is_large:
+        return _context_beside(shelf, params, call, query, filters)
+    return _context(shelf, params, call, query, relevant_to(shelf, query, filters))
 
 
-async def _context_by_meaning(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
-    query = _continued(shelf, _query_of(params), call)
-    like, _ = await likened(shelf, query, filters_of(shelf, query))
-    return _context(shelf, params, call, like)
+async def _context_beside(
+    shelf: Shelf, params: GetContextParams, call: Call, query: RecallParams, filters: NoteFilter
+) -> dict[str, Any]:
+    """Answer by meaning too if it is known, while others are served."""
+    like = (await likened(shelf, query, filters)).like if shelf.dense.model else None
+    ahead = await ahead_of(shelf, query, filters, like)
+    return _context(shelf, params, call, query, relevant_to(shelf, query, filters, ahead))
 
 
 def _query_of(params: GetContextParams) -> RecallParams:
@@ -241,8 +259,9 @@ def _query_of(params: GetContextParams) -> RecallParams:
     )
 
 
-def _context(shelf: Shelf, params: GetContextParams, call: Call, like: Likeness | None = None) -> dict[str, Any]:
-    query, found = relevant_to(shelf, _query_of(params), call, like)
+def _context(
+    shelf: Shelf, params: GetContextParams, call: Call, query: RecallParams, found: list[Found]
+) -> dict[str, Any]:
     found = chosen(found, params.k)
     disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
     handed = context_text(found, params.content_chars, params.token_budget, disputed)
@@ -261,10 +280,12 @@ def _context(shelf: Shelf, params: GetContextParams, call: Call, like: Likeness 
     }
 
 
-def relevant_to(
-    shelf: Shelf, query: RecallParams, call: Call, like: Likeness | None = None
-) -> tuple[RecallParams, list[Found]]:
-    """Return what says what is asked, best first; and what that is, if the session's last query has to be added."""
+def continued(shelf: Shelf, query: RecallParams, call: Call) -> tuple[RecallParams, NoteFilter]:
+    """Return *query*, with what the session's last one asked if it asks for more of that; and of which notes."""
     query = _continued(shelf, query, call)
-    filters = filters_of(shelf, query)
-    return query, search(shelf, query, filters, fact_by_key(shelf, query.query, filters), like=like).relevant
+    return query, filters_of(shelf, query)
+
+
+def relevant_to(shelf: Shelf, query: RecallParams, filters: NoteFilter, ahead: Ahead = NOTHING_AHEAD) -> list[Found]:
+    """Return what says what is asked, best first."""
+    return search(shelf, query, filters, fact_by_key(shelf, query.query, filters), ahead=ahead).relevant

@@ -12,6 +12,7 @@ from shelfd.memory.methods.ordering import ordered
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall import Aim, ShelfIndex
+from shelfd.memory.recall.ahead import NOTHING_AHEAD, Ahead
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.intents import intent_of, is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
@@ -78,15 +79,28 @@ def known_fact(
     return fact_like(shelf, params.query, filters, least=SURE)
 
 
+async def ahead_of(shelf: Shelf, params: RecallParams, filters: NoteFilter, like: Likeness | None = None) -> Ahead:
+    """Return what can be known of a query before it is answered: of a large shelf the ranking.
+
+    Others are served meanwhile.
+    """
+    if params.mode == "fhrr":
+        return NOTHING_AHEAD
+    wide, _ = _with_opinions(shelf, params)
+    focus = shelf.projection(ShelfIndex).focus
+    scan = focus.scan(wide.query, filters, wide.k, explain=wide.explain, like=like)
+    return Ahead(like) if scan is None else await shelf.scanner.run(scan)
+
+
 def rank(
-    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None = None
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, ahead: Ahead = NOTHING_AHEAD
 ) -> Recalled:
-    """Return the best notes for a query by their words and names, and by what it is *like* if that is known."""
+    """Return the best notes for a query by their words and names, and by what it is like if that is known."""
     is_all = params.focus == "off" or params.mode == "dense"
     aim: Aim = "all" if is_all else "topic" if is_exploratory(params.query) else "answer"
     focus = shelf.projection(ShelfIndex).as_planned(planned)
     wanted = filters._replace(but=planned.passed_over) if planned.passed_over else filters
-    focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain, like=like)
+    focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain, ahead=ahead)
     notes = planned.over(shelf.hot.at({judged.hit.id: judged.hit.row for judged in focused.found}))
     found = [
         Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance, named=one.stands)
@@ -119,10 +133,10 @@ def search(
     filters: NoteFilter,
     known: Known | None,
     planned: Planned = NOTHING_PLANNED,
-    like: Likeness | None = None,
+    ahead: Ahead = NOTHING_AHEAD,
 ) -> Recalled:
     """Return what a query finds: the best notes, those they link to, and the fact that is known."""
-    recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned, like)
+    recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned, ahead)
     found = recalled.found
     if known is not None:
         found = _with_known(found, known, judged=params.mode != "fhrr")
@@ -144,12 +158,10 @@ def search(
     return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here], intent)
 
 
-def _ranked(
-    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None
-) -> Recalled:
+def _ranked(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, ahead: Ahead) -> Recalled:
     """Return the *k* best notes; if results collapse, the *k* best that say different things."""
     wanted, rounds = params.k, _ROUNDS
-    recalled = _best(shelf, params, filters, planned, like)
+    recalled = _best(shelf, params, filters, planned, ahead)
     if not _collapses(params):
         return recalled
     distinct = _collapsed(shelf, recalled.found)
@@ -157,26 +169,30 @@ def _ranked(
         # Places have become free: look further, as if each thing was said as often as those found.
         often = -(-len(recalled.found) // len(distinct))
         params = params.model_copy(update={"k": min(wanted * (often + 1), RECALL_LIMIT)})
-        recalled = _best(shelf, params, filters, planned, like)
+        recalled = _best(shelf, params, filters, planned, ahead)
         distinct = _collapsed(shelf, recalled.found)
         rounds -= 1
     return Recalled(distinct[:wanted], recalled.cut)
 
 
-def _best(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None) -> Recalled:
+def _best(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, ahead: Ahead) -> Recalled:
     """Return the *k* best notes for a query, for its other names, and as callers' opinions change them."""
-    opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback else {}
     asked_for = params.k
-    if opinions:
-        params = params.model_copy(update={"k": min(params.k + _RISING, RECALL_LIMIT)})
-    recalled = rank(shelf, params, filters, planned, like)
+    params, opinions = _with_opinions(shelf, params)
+    recalled = rank(shelf, params, filters, planned, ahead)
     if params.focus == "auto":
         for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
             asked = params.model_copy(update={"query": params.query.replace(said, name)})
-            recalled = joined(recalled, rank(shelf, asked, filters, planned, like), params.k)
+            recalled = joined(recalled, rank(shelf, asked, filters, planned, ahead), params.k)
     if not opinions:
         return recalled
     return Recalled(_as_said(recalled.found, opinions)[:asked_for], recalled.cut)
+
+
+def _with_opinions(shelf: Shelf, params: RecallParams) -> tuple[RecallParams, Mapping[int, float]]:
+    """Return what callers think of notes as answers to a query, and if they do, *params* that ask for more of them."""
+    opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback else {}
+    return params.model_copy(update={"k": min(params.k + _RISING, RECALL_LIMIT)}) if opinions else params, opinions
 
 
 def _collapses(params: RecallParams) -> bool:

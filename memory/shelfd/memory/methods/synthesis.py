@@ -14,8 +14,8 @@ from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
 from shelfd.memory.knowledge.synthesis.related import related_notes
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.likening import likened
-from shelfd.memory.methods.recall import relevant_to
-from shelfd.memory.methods.recalling import filters_of
+from shelfd.memory.methods.recall import continued, relevant_to
+from shelfd.memory.methods.recalling import ahead_of
 from shelfd.memory.methods.registry import Answer, procedure, read
 from shelfd.memory.ports.language_model import NO_ANSWER
 from shelfd.memory.recall import ShelfIndex
@@ -81,13 +81,15 @@ async def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[st
     wanted = RecallParams.model_construct(
         query=params.query, nugget=params.nugget, domain=params.domain, k=params.k, session_id=params.session_id
     )
-    like = (await likened(shelf, wanted, filters_of(shelf, wanted))).like if shelf.dense.model else None
-    query, found = relevant_to(shelf, wanted, call, like)
+    query, filters = continued(shelf, wanted, call)
+    like = (await likened(shelf, query, filters)).like if shelf.dense.model else None
+    found = relevant_to(shelf, query, filters, await ahead_of(shelf, query, filters, like))
     if any(item.note.tier not in tiers for item in found):  # they take no place from others
         await asyncio.sleep(0)
-        query, found = relevant_to(shelf, wanted.model_copy(update={"k": _WIDE}), call, like)
+        query = query.model_copy(update={"k": _WIDE})
+        found = relevant_to(shelf, query, filters, await ahead_of(shelf, query, filters, like))
     sources = {item.note.id: SourceNote(item.note, item.relevance) for item in found}
-    for related in await related_notes(shelf, query.query, filters_of(shelf, query), _WIDE):
+    for related in await related_notes(shelf, query.query, filters, _WIDE):
         sources.setdefault(related.note.id, related)
     return query.query, [source for source in sources.values() if source.note.tier in tiers][: params.k]
 

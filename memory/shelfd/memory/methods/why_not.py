@@ -15,6 +15,7 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall import Cut, ShelfIndex
+from shelfd.memory.recall.ahead import Ahead
 from shelfd.memory.recall.past import past_of
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.nuggets import get_nugget
@@ -73,7 +74,7 @@ def _explained(asked: _Asked) -> dict[str, Any]:
     note = asked.note
     known = fact_by_key(asked.shelf, asked.params.query, asked.filters, asked.planned)
     unlimited = asked.params.model_copy(update={"min_score": None})
-    recalled = search(asked.shelf, unlimited, asked.filters, known, asked.planned, asked.like)
+    recalled = search(asked.shelf, unlimited, asked.filters, known, asked.planned, Ahead(asked.like))
     least = asked.params.min_score or 0.0
     returned = next((item for item in recalled.found if item.note.id == note.id), None)
     result: dict[str, Any] = {"note_id": note.id, "found": False}

@@ -9,7 +9,7 @@ from mmap import PAGESIZE, PROT_EXEC, PROT_READ, mmap
 from pathlib import Path
 from pickle import UnpicklingError
 from stat import S_ISDIR, S_IWGRP, S_IWOTH
-from threading import Thread
+from threading import Thread, local
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -28,10 +28,16 @@ class _ForeignError(RuntimeError):
     """What is on disk may be somebody else's."""
 
 
-class CompiledLoops:
-    """Calls the compiled loops with the arrays of an index. They let other threads run; all calls belong to one thread.
+class _Room(local):
+    """What loops work in, kept for each thread: of memory that is new each time, the pages are found one by one."""
 
-    Room that a loop works in is kept: of memory that is new each time, the pages are found one by one.
+    def __init__(self) -> None:
+        self.marks: Bytes = np.zeros(0, np.uint8)  #: one for each document, zero between calls
+        self.of_groups: tuple[FloatArray, FloatArray] = np.empty(0), np.empty(0)  #: whatever was there last
+
+
+class CompiledLoops:
+    """Calls the compiled loops with the arrays of an index. They let other threads run.
 
     Args:
         compiled: Makes a compiled function of a plain one.
@@ -44,8 +50,7 @@ class CompiledLoops:
         self._around = compiled(loops.around)
         self._surrounded = compiled(loops.surrounded)
         self._promises = compiled(loops.promises)
-        self._marks: Bytes = np.zeros(0, np.uint8)  #: one for each document, zero between calls
-        self._of_groups: tuple[FloatArray, FloatArray] = np.empty(0), np.empty(0)  #: whatever was there last
+        self._room = _Room()
 
     def accumulate(
         self,
@@ -97,28 +102,29 @@ class CompiledLoops:
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         count = int(columns.group[ordinals].max()) + 1
-        if count > len(self._of_groups[0]):
-            self._of_groups = np.empty(2 * count), np.empty(2 * count)
+        room = self._room
+        if count > len(room.of_groups[0]):
+            room.of_groups = np.empty(2 * count), np.empty(2 * count)
         beside = columns.group, columns.flags, columns.telling, columns.answer_types, columns.speaker
         asked = -2 if speaker is None else speaker, asks_when, wants
-        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *self._of_groups)
+        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *room.of_groups)
         return totals
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
         """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
         found = np.empty(3 * len(ordinals), np.int64)
-        self._make_room(columns)
+        marks = self._marks(columns)
         wanted = np.zeros(0, np.bool_) if groups is None else groups
         beside = columns.group, columns.flags, columns.previous, columns.following
-        found = found[: self._around(ordinals, wanted, *beside, self._marks, found)]
+        found = found[: self._around(ordinals, wanted, *beside, marks, found)]
         found.sort()
         return found
 
     def surrounded(self, columns: Columns, ordinals: IntArray) -> IntArray:
         """Return *ordinals*, the two before and the one after each, each once, ascending."""
         found = np.empty(4 * len(ordinals), np.int64)
-        self._make_room(columns)
-        found = found[: self._surrounded(ordinals, columns.previous, columns.following, self._marks, found)]
+        marks = self._marks(columns)
+        found = found[: self._surrounded(ordinals, columns.previous, columns.following, marks, found)]
         found.sort()
         return found
 
@@ -128,9 +134,11 @@ class CompiledLoops:
         self._promises(ordinals, own, columns.previous, columns.following, columns.flags, promised)
         return promised
 
-    def _make_room(self, columns: Columns) -> None:
-        if columns.size > len(self._marks):
-            self._marks = np.zeros(2 * columns.size, np.uint8)
+    def _marks(self, columns: Columns) -> Bytes:
+        room = self._room
+        if columns.size > len(room.marks):
+            room.marks = np.zeros(2 * columns.size, np.uint8)
+        return room.marks
 
 
 def offer(choice: Literal["auto", "numpy", "compiled"], directory: Path) -> None:

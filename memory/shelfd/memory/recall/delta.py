@@ -84,6 +84,7 @@ class Delta:
     """Terms, tags and ids of consecutive documents, and documents by term and tag.
 
     Written is at the end only. Postings are kept as they come; a reader sorts them into runs, of which there are few.
+    Two readers may do so at once, in two threads: both come to the same runs.
 
     Args:
         first: Ordinal of the first document.
@@ -94,8 +95,7 @@ class Delta:
         self.ids: list[str] = []
         self._start = array("q", [0])  # where a document's terms begin
         self._terms = array("i")
-        self._runs: list[IntArray] = []
-        self._new: list[IntArray] = []
+        self._postings: tuple[list[IntArray], list[IntArray]] = [], []  # runs, and what came since
         self._tags = array("i")  # codes
         self._tagged = array("i")  # the ordinal that has each
 
@@ -109,7 +109,7 @@ class Delta:
         ends += len(self._terms)
         self._start.frombytes(ends.tobytes())
         self._terms.frombytes(some.terms.astype(np.int32).tobytes())
-        self._new.append(some.postings + (count << _PLACE) if count else some.postings)
+        self._postings[1].append(some.postings + (count << _PLACE) if count else some.postings)
         for ordinal, codes in enumerate(tags, self.first + count):
             self._tags.extend(codes)
             self._tagged.extend([ordinal] * len(codes))
@@ -133,12 +133,13 @@ class Delta:
 
     def runs(self) -> list[IntArray]:
         """Return the postings as sorted arrays, the documents of each after those of the one before."""
-        if self._new:
-            self._runs.append(_sorted(self._new))
-            self._new = []
-            while len(self._runs) > 1 and len(self._runs[-2]) <= _TIMES * len(self._runs[-1]):
-                self._runs[-2:] = [_sorted(self._runs[-2:])]
-        return self._runs
+        runs, new = self._postings
+        if new:
+            runs = [*runs, _sorted(new)]
+            while len(runs) > 1 and len(runs[-2]) <= _TIMES * len(runs[-1]):
+                runs[-2:] = [_sorted(runs[-2:])]
+            self._postings = runs, []
+        return runs
 
     def within(self, edges: IntArray) -> list[tuple[IntArray, list[int]]]:
         """Return each run, and where in it the *edges* are; see :func:`edges_of`."""
@@ -160,7 +161,8 @@ class Delta:
 
     def postings(self) -> IntArray:
         """Return all postings as one sorted array."""
-        every = [*self._runs, *self._new]
+        runs, new = self._postings
+        every = [*runs, *new]
         return _sorted(every) if every else np.zeros(0, np.int64)
 
 

@@ -5,35 +5,31 @@ stands in the query is meant, one with another name is not, unless it covers mor
 name are never cut.
 """
 
-from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
+from shelfd.memory.recall.ahead import NOTHING_AHEAD, Ahead, RankedFor
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.chance import COMPARED, FEW, rivals
-from shelfd.memory.recall.document import Hit, Ranked, Words, made
+from shelfd.memory.recall.document import Hit, Ranked, made
 from shelfd.memory.recall.index import RecallIndex
-from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing, named_first
+from shelfd.memory.recall.inspection import NO_NAMES, Aim, Candidate, Inspection
+from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, named_first
 from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import AskedTerm, Question, Questions, reduced
 from shelfd.memory.recall.relevance import (
-    Bound,
     Calibration,
     DocumentContext,
-    Features,
     RelatedTerms,
     ResolvedQuestion,
     calibration,
-    holds_all,
     is_below,
     match,
     observe,
     resolve,
 )
-
-#: What a query is after: an answer, everything that mentions its topic, or all that ranking finds, nothing cut.
-Aim: TypeAlias = Literal["answer", "topic", "all"]
 
 #: Documents looked at beyond those wanted, so that what is cut leaves no hole.
 _SPARE: Final = 16
@@ -45,29 +41,6 @@ _LEAST_SHARE: Final = 0.7
 _RIVAL_SHARE: Final = 0.8
 #: Coverage from which on the best named document is kept when none passes.
 _FALLBACK: Final = 0.2
-#: Features of a document that cannot be relevant, whatever its words match.
-_NOT_LOOKED_AT: Final[Features] = ()
-_NO_NAMES: Final[frozenset[str]] = frozenset()
-
-
-class Candidate(NamedTuple):
-    """One of the best documents of a query, before anything is cut.
-
-    A named tuple because ten are made for every query.
-    """
-
-    hit: Hit
-    ratio: float  #: score as a share of the best
-    named: bool  #: has a name
-    stands: bool  #: has one that stands in the query
-    mentions: bool  #: is not so named, and holds a name that stands, or two if several do
-    features: Features
-    relevance: float = 0.0  #: 0 to 1: how probable it is that the document says what is asked
-
-    @property
-    def coverage(self) -> float:
-        """Share of the query's weight that its words match."""
-        return self.features[0] if self.features else 0.0
 
 
 class Judged(NamedTuple):
@@ -166,7 +139,7 @@ class Focus:
         aim: Aim = "answer",
         *,
         explain: bool = False,
-        like: Likeness | None = None,
+        ahead: Ahead = NOTHING_AHEAD,
     ) -> Focused:
         """Return the *k* best documents that are not clearly beside what is asked, judged.
 
@@ -176,9 +149,9 @@ class Focus:
             k: At most so many; 0 or less gives none.
             aim: What the query is after.
             explain: Whether hits carry their signals.
-            like: How like the query documents are in meaning, if that is known.
+            ahead: What is known of the query already.
         """
-        best, rival = self.candidates(query, filters, k, aim, explain=explain, like=like)
+        best, rival = self.candidates(query, filters, k, aim, explain=explain, ahead=ahead)
         kept = self.kept(best, rival, aim)
         found = [self._judged(one) for one in kept[: max(k, 0)]]
         if kept is best:
@@ -224,14 +197,14 @@ class Focus:
             found = match(question, words)
             if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
                 return made(Judged, (hit, 0.0, 0.0, False, False))
-            features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
+            features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
             return self._judged(
                 made(Candidate, (hit, ratio, False, False, False, features, self._constants.probability(features)))
             )
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
-        look = _Inspection(self._index, self._names, admitted, standing, question, aim, self._constants)
+        look = Inspection(self._index, self._names, admitted, standing, question, aim, self._constants)
         look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
@@ -250,7 +223,7 @@ class Focus:
         aim: Aim = "answer",
         *,
         explain: bool = False,
-        like: Likeness | None = None,
+        ahead: Ahead = NOTHING_AHEAD,
     ) -> tuple[list[Candidate], float]:
         """Return the best documents for *query*, and the best coverage of one whose name stands, -1 if none does.
 
@@ -262,12 +235,11 @@ class Focus:
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
-        wanted = max(k + _SPARE if len(self._names) else k, COMPARED) if k > 0 else k
-        hits = index.rank(parsed, filters, wanted, explain=explain, like=like).hits
+        hits = self._hits(parsed, filters, self._ranked(k), explain, ahead)
         if standing.notes and hits and aim != "all" and standing.terms.issuperset(one.term for one in question.terms):
             hits = named_first(hits, standing.notes, index.id_of, explain=explain)
         resolved = resolve(index, question, self._related)
-        look = _Inspection(index, self._names, admitted, standing, resolved, aim, self._constants)
+        look = Inspection(index, self._names, admitted, standing, resolved, aim, self._constants)
         if not explain and aim != "topic" and not resolved.runs:
             look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)
@@ -276,6 +248,23 @@ class Focus:
         if aim != "topic":  # of which many notes speak
             self._share(best, look.at(hits[len(best) : COMPARED], hits))
         return best, look.rival
+
+    def scan(
+        self, query: str, filters: NoteFilter, k: int, *, explain: bool = False, like: Likeness | None = None
+    ) -> Callable[[], Ahead] | None:
+        """Return what ranks for :meth:`recall` in another thread; None if that takes less than to hand it over."""
+        asked = RankedFor(self._parsed(query)[0], filters, self._ranked(k), explain)
+        ranked = self._index.scan(asked.query, filters, asked.most, explain=explain, like=like)
+        return ranked and (lambda: Ahead(like, asked, ranked()))
+
+    def _ranked(self, k: int) -> int:
+        """Return how many documents are ranked if *k* are wanted."""
+        return max(k + _SPARE if len(self._names) else k, COMPARED) if k > 0 else k
+
+    def _hits(self, parsed: ParsedQuery, filters: NoteFilter, most: int, explain: bool, ahead: Ahead) -> list[Hit]:
+        if ahead.ranking is None or ahead.ranked_for != (parsed, filters, most, explain):
+            return self._index.rank(parsed, filters, most, explain=explain, like=ahead.like).hits
+        return [hit for hit in ahead.ranking.hits if hit.row in self._index]  # some may be gone since
 
     def _share(self, best: list[Candidate], others: Sequence[Candidate]) -> None:
         """Let the *best* candidates that are as good as many share their probability, with *others*, too."""
@@ -318,81 +307,3 @@ class Focus:
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)
-
-
-class _Inspection:
-    """A query's look at documents, one after another."""
-
-    def __init__(
-        self,
-        index: RecallIndex,
-        names: Names,
-        admitted: Admitted,
-        standing: Standing,
-        question: ResolvedQuestion,
-        aim: Aim,
-        constants: Calibration,
-    ) -> None:
-        self._probability = constants.probability
-        self._index = index
-        self._names = names
-        self._named = names.named
-        self._admitted = admitted
-        self._standing = standing
-        self._question = question
-        self._aim = aim
-        self._rival: float | None = None  # not known yet
-        self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
-        self.least_ratio = 0.0  #: nor those that score less
-
-    def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
-        """Return what is known of the *chosen* of all *hits* that score at all."""
-        best = hits[0].score if hits else 1.0
-        return [self._one(hit, hit.score / best) for hit in chosen if hit.score > 0]
-
-    def _one(self, hit: Hit, ratio: float) -> Candidate:
-        standing, row = self._standing, hit.row
-        has_name = row in self._named
-        if ratio < self.least_ratio and not has_name:
-            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
-        question = self._question
-        words = self._index.words_of(row, question.numbers)
-        found = match(question, words)
-        if not has_name and not standing.names:  # nearly always
-            if self.bound is not None and is_below(self.bound, question, found, ratio):
-                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
-            features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
-            return made(Candidate, (hit, ratio, False, False, False, features, self._probability(features)))
-        stands = row in standing.notes
-        mentions = standing.names > 0 and not stands and self._mentions(words)
-        if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
-            context = DocumentContext(_NO_NAMES, -1.0, 1.0)
-        else:
-            context = DocumentContext(standing.terms if stands else _NO_NAMES, self.rival, ratio)
-        if stands:
-            found = match(question, words, question.among(context.names))
-        features = observe(question, words, found, context)
-        named = has_name and self._names.is_named(row, self._admitted)
-        return Candidate(hit, ratio, named, stands, mentions, features, self._probability(features))
-
-    def _mentions(self, words: Words) -> bool:
-        """Whether a document holds all words of a name that stands, or of two if several do."""
-        held = sum(holds_all(self._question, name, words.own) for name in {*self._standing.notes.values()})
-        return held >= min(2, self._standing.names)
-
-    @property
-    def rival(self) -> float:
-        """The best coverage of a document whose name stands; -1 if no name does."""
-        if self._rival is None:
-            self._rival = self._best_standing() if self._standing.notes else -1.0
-        return self._rival
-
-    def _best_standing(self) -> float:
-        context = DocumentContext(self._standing.terms, -1.0, 1.0)
-        asked = self._question.numbers
-        names = self._question.among(context.names)
-        best = -1.0
-        for row in self._standing.notes:
-            words = self._index.words_of(row, asked)._replace(previous=frozenset())
-            best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
-        return best

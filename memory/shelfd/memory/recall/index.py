@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from math import log
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -12,28 +13,25 @@ from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
-from shelfd.memory.recall.columns import HIDDEN, QUESTION, Columns, IntArray, Living
+from shelfd.memory.recall.columns import QUESTION, Columns, IntArray, Living
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
-from shelfd.memory.recall.document_reader import DocumentReader
+from shelfd.memory.recall.document_writer import DocumentWriter
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.inverted import STEP, distinct
-from shelfd.memory.recall.links import Links, unlinked
+from shelfd.memory.recall.inverted import distinct
+from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import DELTA, Postings
 from shelfd.memory.recall.rarity import rarities
-from shelfd.memory.recall.renumbering import Renumbering
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
 from shelfd.memory.recall.vocabulary import Vocabulary
 
-_SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
-_FEW: Final = 4  #: documents
 #: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
 _CACHED_SETS: Final = 2_048
 
@@ -43,7 +41,8 @@ class RecallIndex:
 
     Every ``put`` gives the document a fresh ordinal; the old version, if any,
     is marked dead and leaves the postings at a later compaction. No call does
-    I/O. All calls belong to one thread.
+    I/O. All calls belong to one thread, but for what :meth:`scan` returns:
+    while another thread runs that, a change waits until it has ended.
 
     Args:
         analyzer: Tokeniser of texts and queries.
@@ -70,12 +69,18 @@ class RecallIndex:
             filtering=Filtering(columns, postings),
         )
         self._two_stage_from, self._candidates = two_stage_from, candidates
-        self._search = Search(self._contents, analyzer.language, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
-        self._renumbering: Renumbering | None = None
-        self._reader = DocumentReader(analyzer, self._contents.vocabulary, self._contents.authors)
+        self._changing = Lock()
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
+        self._begin()
+
+    def _begin(self) -> None:
+        """Read and write what there is."""
+        contents, asked = self._contents, (self._two_stage_from, self._candidates)
+        self._search = Search(contents, self.analyzer.language, *asked)
+        self._beside = Search(contents, self.analyzer.language, *asked)  # with scratch memory of its own
+        self._writer = DocumentWriter(contents, self._living, self.analyzer, renumbered=self._term_sets.clear)
 
     def __len__(self) -> int:
         return len(self._living)
@@ -88,49 +93,34 @@ class RecallIndex:
         """Bytes of what it has of each document, as arrays; words, authors and sessions are not counted."""
         return self._contents.postings.nbytes + self._contents.columns.nbytes
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it may take so long to rank that it had better not hold anybody up; see :meth:`scan`."""
+        return self._search.is_wide
+
     def put(self, document: Document) -> None:
         """Add *document*, or replace the one of the same row."""
         self.extend((document,))
 
     def extend(self, documents: Iterable[Document]) -> None:
         """Put many documents, which together take a small part of the time."""
-        some: list[Document] = []
-        try:
-            for document in documents:
-                some.append(document)
-                if len(some) >= self._contents.postings.room:
-                    full, some = some, []
-                    self._store(full)
-                    self._tidy()
-        finally:  # what came before an interruption is kept
-            if some:
-                self._store(some)
-                self._tidy()
+        with self._changing:
+            self._writer.extend(documents)
 
     def remove(self, row: int) -> None:
         """Remove the document of *row*; an unknown row is no error."""
-        retired: list[int] = []
-        self._retire(row, retired)
-        self._count(retired)
-        self._tidy()
+        with self._changing:
+            self._writer.remove(row)
 
     def erase(self, rows: Iterable[int]) -> None:
         """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them."""
-        contents, gone = self._contents, set(rows)
-        columns = contents.columns
-        retired: list[int] = []
-        for row in gone:
-            self._retire(row, retired)
-        self._count(retired)
-        (dead,) = (columns.flags[: columns.size] == 0).nonzero()
-        dead = dead[np.isin(columns.row[dead], list(gone))]
-        self._stop_renumbering()
-        contents.postings.erase(dead.tolist())
-        columns.erase(dead)
+        with self._changing:
+            self._writer.erase(set(rows))
 
     def flush(self) -> None:
         """Make a segment of the documents that are in none yet."""
-        self._contents.postings.flush()
+        with self._changing:
+            self._contents.postings.flush()
 
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`."""
@@ -167,6 +157,26 @@ class RecallIndex:
     ) -> Ranking:
         """Return what :meth:`search` does for a parsed query; with what documents are *like* it, if that is known."""
         return self._search.run(self._dated(parsed, filters), filters, k, explain=explain, like=like)
+
+    def scan(
+        self,
+        parsed: ParsedQuery,
+        filters: NoteFilter,
+        k: int,
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
+    ) -> Callable[[], Ranking] | None:
+        """Return what does as :meth:`rank` in another thread; None if that takes less than to hand it over."""
+        if not self._search.is_long(parsed):
+            return None
+        dated = self._dated(parsed, filters)
+
+        def ranked() -> Ranking:
+            with self._changing:
+                return self._beside.run(dated, filters, k, explain=explain, like=like)
+
+        return ranked
 
     def neighbours(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the rows of the documents before and after those of *rows*, in their sessions; -1 for none."""
@@ -281,12 +291,9 @@ class RecallIndex:
         documents, some 10 ms of 100,000.
         """
         other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
-        other._contents = self._contents.layer()
-        language = self.analyzer.language
-        other._search = Search(other._contents, language, self._two_stage_from, self._candidates)
-        other._living = self._living.copy()
-        other._reader = DocumentReader(self.analyzer, other._contents.vocabulary, other._contents.authors)
-        other._store(documents)
+        other._contents, other._living = self._contents.layer(), self._living.copy()
+        other._begin()
+        other._writer.store(documents)
         return other
 
     def near(
@@ -311,89 +318,10 @@ class RecallIndex:
 
         Copies all postings. What is needed of it happens by itself, in small steps.
         """
-        self._stop_renumbering()
-        self._contents.postings.compact()
+        with self._changing:
+            self._writer.compact()
 
     def merge_some(self) -> bool:
         """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
-        return (self._renumber_some() or self._contents.postings.merge_some()) > 0
-
-    def _tidy(self) -> None:
-        living = len(self._living)
-        if self._renumbering is None and self._contents.columns.size - living > max(_SMALLEST_RENUMBERING, living):
-            self._renumbering = Renumbering(self._contents)
-        self._contents.postings.tidy(self._renumber_some)
-
-    def _store(self, documents: Sequence[Document]) -> None:
-        contents = self._contents
-        columns, links = contents.columns, contents.links
-        read = self._reader.read(documents)
-        filters = contents.filtering.read(documents)
-        tags = [contents.filtering.tag_codes(document.tags) for document in documents]
-        lengths = read.columns["length"]
-        first = columns.extend(len(documents), {**read.columns, **filters, **unlinked(lengths)})
-        contents.postings.extend(read.written, [document.id for document in documents], tags)
-        contents.filtering.extend(first, documents)
-        retired: list[int] = []
-        shown = [place for place, document in enumerate(documents) if not document.hidden]
-        if len(shown) == len(documents) > _FEW and self._living.extend(read.columns["row"], first):
-            links.extend(first, len(documents))
-        else:
-            for ordinal, document in enumerate(documents, first):
-                self._retire(document.row, retired)
-                links.insert(ordinal, hidden=document.hidden)
-                self._living.put(document.row, ordinal)
-        for place in shown:
-            contents.authors.add(read.columns["speaker"][place])
-        contents.statistics.reserve(contents.vocabulary.size)
-        terms = read.written.terms
-        if len(shown) < len(documents):
-            chosen = np.zeros(len(documents), np.bool_)
-            chosen[shown] = True
-            terms = terms[chosen.repeat(read.written.sizes)]
-        contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
-        self._count(retired)
-
-    def _retire(self, row: int, retired: list[int]) -> None:
-        """Mark the present version of *row*, if any, dead and unlink it; add it to *retired* if it was visible."""
-        ordinal = self._living.get(row)
-        if ordinal < 0:
-            return
-        self._living.put(row, -1)
-        contents = self._contents
-        columns = contents.columns
-        hidden = bool(columns.flags[ordinal] & HIDDEN)
-        contents.links.withdraw(ordinal, hidden=hidden)
-        if not hidden:
-            retired.append(ordinal)
-            contents.authors.discard(int(columns.speaker[ordinal]))
-        columns.flags[ordinal] = 0
-
-    def _count(self, retired: Sequence[int]) -> None:
-        """Count what links have changed, and no longer those that were *retired*."""
-        contents = self._contents
-        contents.links.count()
-        if retired:
-            ordinals = np.array(retired, np.int64)
-            _, terms = contents.postings.gather(ordinals)
-            tokens = int(contents.columns.length[ordinals].sum())
-            contents.statistics.count(terms, len(retired), tokens, -1)
-
-    def _renumber_some(self) -> int:
-        """Take a step of renumbering, if there is any to do; return about how many postings that was."""
-        if self._renumbering is None:
-            return 0
-        done = self._renumbering.step()
-        if not done and self._renumbering.is_finished:
-            self._renumbering = None
-        elif not done:
-            self._renumbering.finish()
-            self._living.fill(self._contents.columns)
-            self._term_sets.clear()
-            done = STEP
-        return done
-
-    def _stop_renumbering(self) -> None:
-        if self._renumbering is not None:
-            self._renumbering = None
-            self._contents.postings.release()
+        with self._changing:
+            return self._writer.merge_some()

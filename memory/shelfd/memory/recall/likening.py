@@ -23,6 +23,9 @@ async def likeness_of(shelf: Shelf, query: str, filters: NoteFilter) -> Likeness
     rows: list[int] = []
     index = shelf.projection(ShelfIndex).index
     if not shelf.dense.is_held:
-        rows = [hit.row for hit in index.search(query, filters, _FIRST).hits]
+        parsed = index.analyzer.parse_query(query)
+        scan = index.scan(parsed, filters, _FIRST)
+        found = index.rank(parsed, filters, _FIRST) if scan is None else await shelf.scanner.run(scan)
+        rows = [hit.row for hit in found.hits]
         rows = [*dict.fromkeys([*rows, *index.beside(rows)])]
     return await shelf.dense.likeness(asked, rows, index.neighbours)

@@ -50,6 +50,9 @@ _GROWTH: Final = 1.7
 _MANY: Final = 40
 #: Postings that are looked through as they are.
 _LONG: Final = 16_384
+#: A shelf of so many documents takes milliseconds to rank, most of them in loops of numpy. On a smaller one, another
+#: thread would mostly wait for the interpreter while this one is at work (measured).
+_WIDE: Final = 300_000
 #: Ordinals apart that belong to two stretches.
 _GAP: Final = 64
 _NOBODY: Final = np.zeros(0, np.int32)
@@ -105,6 +108,20 @@ class Search:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
         return Ranking(hits, matched, len(query.terms))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether ranking may take so long that another thread had better do it, while this one serves others."""
+        return self._contents.columns.size >= _WIDE
+
+    def is_long(self, query: ParsedQuery) -> bool:
+        """Return whether ranking for that query takes so long."""
+        if not self.is_wide:
+            return False
+        contents = self._contents
+        own, number_of = contents.statistics.own, contents.vocabulary.number_of
+        known = [number for term in query.terms if (number := number_of(term)) is not None]
+        return sum([own[number] for number in known]) >= self._two_stage_from
 
     def _scale(self, query: ParsedQuery, scored: Scored, best: int) -> float:
         """Return by what totals become scores, of which the one at the position *best* is the first."""

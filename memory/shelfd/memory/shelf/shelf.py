@@ -30,6 +30,7 @@ from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
+from shelfd.memory.shelf.scanner import Scanner
 from shelfd.memory.shelf.tracks import Tracks
 from shelfd.memory.shelf.unattended import Unattended
 from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
@@ -74,6 +75,7 @@ class Shelf:
         self.intake: Intake = ANY_TEXT
         self.watching: Watching = NoWatches()
         self.dense: Dense = NoDense()
+        self.scanner = Scanner()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -161,6 +163,7 @@ class Shelf:
             await self._usage_writer.write()
             await self.image.close()
         finally:
+            self.scanner.close()
             # What is queued still becomes durable and reaches recall, and its callers are notified.
             await self.store.close()
             self._unfollow()

@@ -1,0 +1,164 @@
+"""Documents into an index and out of it, and the tidying that follows."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.columns import HIDDEN, Living
+from shelfd.memory.recall.contents import Contents
+from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.document_reader import DocumentReader
+from shelfd.memory.recall.inverted import STEP
+from shelfd.memory.recall.links import unlinked
+from shelfd.memory.recall.renumbering import Renumbering
+
+_SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
+_FEW: Final = 4  #: documents
+
+
+class DocumentWriter:
+    """Changes the contents of an index.
+
+    Args:
+        contents: Of the index.
+        living: Its rows.
+        analyzer: Tokeniser of texts.
+        renumbered: Called when documents have other ordinals.
+    """
+
+    def __init__(
+        self, contents: Contents, living: Living, analyzer: Analyzer, *, renumbered: Callable[[], None]
+    ) -> None:
+        self._contents = contents
+        self._living = living
+        self._reader = DocumentReader(analyzer, contents.vocabulary, contents.authors)
+        self._renumbered = renumbered
+        self._renumbering: Renumbering | None = None
+
+    def extend(self, documents: Iterable[Document]) -> None:
+        """Put documents, each in place of the one of the same row."""
+        some: list[Document] = []
+        try:
+            for document in documents:
+                some.append(document)
+                if len(some) >= self._contents.postings.room:
+                    full, some = some, []
+                    self.store(full)
+                    self._tidy()
+        finally:  # what came before an interruption is kept
+            if some:
+                self.store(some)
+                self._tidy()
+
+    def store(self, documents: Sequence[Document]) -> None:
+        """Put documents, for which there is room in the delta, and leave the tidying for later."""
+        contents = self._contents
+        columns, links = contents.columns, contents.links
+        read = self._reader.read(documents)
+        filters = contents.filtering.read(documents)
+        tags = [contents.filtering.tag_codes(document.tags) for document in documents]
+        lengths = read.columns["length"]
+        first = columns.extend(len(documents), {**read.columns, **filters, **unlinked(lengths)})
+        contents.postings.extend(read.written, [document.id for document in documents], tags)
+        contents.filtering.extend(first, documents)
+        retired: list[int] = []
+        shown = [place for place, document in enumerate(documents) if not document.hidden]
+        if len(shown) == len(documents) > _FEW and self._living.extend(read.columns["row"], first):
+            links.extend(first, len(documents))
+        else:
+            for ordinal, document in enumerate(documents, first):
+                self._retire(document.row, retired)
+                links.insert(ordinal, hidden=document.hidden)
+                self._living.put(document.row, ordinal)
+        for place in shown:
+            contents.authors.add(read.columns["speaker"][place])
+        contents.statistics.reserve(contents.vocabulary.size)
+        terms = read.written.terms
+        if len(shown) < len(documents):
+            chosen = np.zeros(len(documents), np.bool_)
+            chosen[shown] = True
+            terms = terms[chosen.repeat(read.written.sizes)]
+        contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
+        self._count(retired)
+
+    def remove(self, row: int) -> None:
+        """Remove the document of *row*; an unknown row is no error."""
+        retired: list[int] = []
+        self._retire(row, retired)
+        self._count(retired)
+        self._tidy()
+
+    def erase(self, rows: set[int]) -> None:
+        """Remove documents and keep nothing of them, nor of what they said before."""
+        contents = self._contents
+        columns = contents.columns
+        retired: list[int] = []
+        for row in rows:
+            self._retire(row, retired)
+        self._count(retired)
+        (dead,) = (columns.flags[: columns.size] == 0).nonzero()
+        dead = dead[np.isin(columns.row[dead], list(rows))]
+        self._stop_renumbering()
+        contents.postings.erase(dead.tolist())
+        columns.erase(dead)
+
+    def compact(self) -> None:
+        """Make everything one segment and free what dead documents hold."""
+        self._stop_renumbering()
+        self._contents.postings.compact()
+
+    def merge_some(self) -> bool:
+        """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
+        return (self._renumber_some() or self._contents.postings.merge_some()) > 0
+
+    def _tidy(self) -> None:
+        living = len(self._living)
+        if self._renumbering is None and self._contents.columns.size - living > max(_SMALLEST_RENUMBERING, living):
+            self._renumbering = Renumbering(self._contents)
+        self._contents.postings.tidy(self._renumber_some)
+
+    def _retire(self, row: int, retired: list[int]) -> None:
+        """Mark the present version of *row*, if any, dead and unlink it; add it to *retired* if it was visible."""
+        ordinal = self._living.get(row)
+        if ordinal < 0:
+            return
+        self._living.put(row, -1)
+        contents = self._contents
+        columns = contents.columns
+        hidden = bool(columns.flags[ordinal] & HIDDEN)
+        contents.links.withdraw(ordinal, hidden=hidden)
+        if not hidden:
+            retired.append(ordinal)
+            contents.authors.discard(int(columns.speaker[ordinal]))
+        columns.flags[ordinal] = 0
+
+    def _count(self, retired: Sequence[int]) -> None:
+        """Count what links have changed, and no longer those that were *retired*."""
+        contents = self._contents
+        contents.links.count()
+        if retired:
+            ordinals = np.array(retired, np.int64)
+            _, terms = contents.postings.gather(ordinals)
+            tokens = int(contents.columns.length[ordinals].sum())
+            contents.statistics.count(terms, len(retired), tokens, -1)
+
+    def _renumber_some(self) -> int:
+        """Take a step of renumbering, if there is any to do; return about how many postings that was."""
+        if self._renumbering is None:
+            return 0
+        done = self._renumbering.step()
+        if not done and self._renumbering.is_finished:
+            self._renumbering = None
+        elif not done:
+            self._renumbering.finish()
+            self._living.fill(self._contents.columns)
+            self._renumbered()
+            done = STEP
+        return done
+
+    def _stop_renumbering(self) -> None:
+        if self._renumbering is not None:
+            self._renumbering = None
+            self._contents.postings.release()

@@ -1,0 +1,124 @@
+"""A query's look at documents, one after another: what is known of each that ranking found, before anything is cut."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from shelfd.memory.recall.document import Hit, Words, made
+from shelfd.memory.recall.index import RecallIndex
+from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.relevance import (
+    Bound,
+    Calibration,
+    DocumentContext,
+    Features,
+    ResolvedQuestion,
+    holds_all,
+    is_below,
+    match,
+    observe,
+)
+
+#: What a query is after: an answer, everything that mentions its topic, or all that ranking finds, nothing cut.
+Aim: TypeAlias = Literal["answer", "topic", "all"]
+
+#: Features of a document that cannot be relevant, whatever its words match.
+_NOT_LOOKED_AT: Final[Features] = ()
+NO_NAMES: Final[frozenset[str]] = frozenset()
+
+
+class Candidate(NamedTuple):
+    """One of the best documents of a query, before anything is cut.
+
+    A named tuple because ten are made for every query.
+    """
+
+    hit: Hit
+    ratio: float  #: score as a share of the best
+    named: bool  #: has a name
+    stands: bool  #: has one that stands in the query
+    mentions: bool  #: is not so named, and holds a name that stands, or two if several do
+    features: Features
+    relevance: float = 0.0  #: 0 to 1: how probable it is that the document says what is asked
+
+    @property
+    def coverage(self) -> float:
+        """Share of the query's weight that its words match."""
+        return self.features[0] if self.features else 0.0
+
+
+class Inspection:
+    """A query's look at documents, one after another."""
+
+    def __init__(
+        self,
+        index: RecallIndex,
+        names: Names,
+        admitted: Admitted,
+        standing: Standing,
+        question: ResolvedQuestion,
+        aim: Aim,
+        constants: Calibration,
+    ) -> None:
+        self._probability = constants.probability
+        self._index = index
+        self._names = names
+        self._named = names.named
+        self._admitted = admitted
+        self._standing = standing
+        self._question = question
+        self._aim = aim
+        self._rival: float | None = None  # not known yet
+        self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
+        self.least_ratio = 0.0  #: nor those that score less
+
+    def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
+        """Return what is known of the *chosen* of all *hits* that score at all."""
+        best = hits[0].score if hits else 1.0
+        return [self._one(hit, hit.score / best) for hit in chosen if hit.score > 0]
+
+    def _one(self, hit: Hit, ratio: float) -> Candidate:
+        standing, row = self._standing, hit.row
+        has_name = row in self._named
+        if ratio < self.least_ratio and not has_name:
+            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
+        question = self._question
+        words = self._index.words_of(row, question.numbers)
+        found = match(question, words)
+        if not has_name and not standing.names:  # nearly always
+            if self.bound is not None and is_below(self.bound, question, found, ratio):
+                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
+            features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
+            return made(Candidate, (hit, ratio, False, False, False, features, self._probability(features)))
+        stands = row in standing.notes
+        mentions = standing.names > 0 and not stands and self._mentions(words)
+        if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
+            context = DocumentContext(NO_NAMES, -1.0, 1.0)
+        else:
+            context = DocumentContext(standing.terms if stands else NO_NAMES, self.rival, ratio)
+        if stands:
+            found = match(question, words, question.among(context.names))
+        features = observe(question, words, found, context)
+        named = has_name and self._names.is_named(row, self._admitted)
+        return Candidate(hit, ratio, named, stands, mentions, features, self._probability(features))
+
+    def _mentions(self, words: Words) -> bool:
+        """Whether a document holds all words of a name that stands, or of two if several do."""
+        held = sum(holds_all(self._question, name, words.own) for name in {*self._standing.notes.values()})
+        return held >= min(2, self._standing.names)
+
+    @property
+    def rival(self) -> float:
+        """The best coverage of a document whose name stands; -1 if no name does."""
+        if self._rival is None:
+            self._rival = self._best_standing() if self._standing.notes else -1.0
+        return self._rival
+
+    def _best_standing(self) -> float:
+        context = DocumentContext(self._standing.terms, -1.0, 1.0)
+        asked = self._question.numbers
+        names = self._question.among(context.names)
+        best = -1.0
+        for row in self._standing.notes:
+            words = self._index.words_of(row, asked)._replace(previous=frozenset())
+            best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
+        return best
