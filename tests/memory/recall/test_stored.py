@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from memory.recall.notes import index_of, note
 from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall import Document, RecallIndex
 from shelfd.memory.recall.columns import LASTING
 from shelfd.memory.recall.packing import packed_counts, packed_steps, unpacked_counts, unpacked_steps
+from shelfd.memory.recall.stored import texts_of
 
 
 def columns_of(index: RecallIndex) -> dict[str, list[Any]]:
@@ -76,3 +78,32 @@ def test_what_is_the_same_of_all_notes_takes_no_room() -> None:
     beside = [array for name, array in (parts["state"] or {}).items() if name.startswith("column ")]
     assert sum(array.nbytes for array in (*columns, *beside)) < 20 * 2_000
     assert all(array.dtype == np.uint8 or array.itemsize < 8 or len(array) == 1 for array in beside)
+
+
+@pytest.mark.parametrize("session", [None, "s1"])
+def test_what_is_erased_while_an_image_is_made_is_whole_in_it_and_gone_in_the_next(session: str | None) -> None:
+    index = index_of(*(note(row, f"green tea number{row}", session=session, turn=row) for row in range(1, 8)))
+    frozen, expected = index.freeze(()), columns_of(index)
+    index.erase([3])
+    index.put(note(8, "green tea number8", session=session, turn=8))
+    found = index.search("green tea", RECALLABLE, 50)
+    first, again = index_of(), index_of()
+
+    first.restore(_from_a_file(frozen()))
+    again.restore(_from_a_file(index.freeze(())()))
+
+    assert columns_of(first) == expected
+    first.erase([3])  # as everything is done again that came after the image
+    first.put(note(8, "green tea number8", session=session, turn=8))
+    assert first.search("green tea", RECALLABLE, 50) == found == again.search("green tea", RECALLABLE, 50)
+    assert "number3" not in _texts(index) + _texts(again)
+
+
+def _from_a_file(frozen: Frozen) -> Frozen:
+    facts, parts = frozen
+    return Frozen(facts, {name: {key: some.copy() for key, some in (of or {}).items()} for name, of in parts.items()})
+
+
+def _texts(index: RecallIndex) -> list[str]:
+    parts = index.freeze(())().parts
+    return [word for name in ("words", "terms") for word in texts_of(parts[name] or {})]

@@ -83,10 +83,11 @@ class DocumentWriter:
         contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
         self._count(retired)
 
-    def remove(self, row: int) -> None:
-        """Remove the document of *row*; an unknown row is no error."""
+    def remove(self, rows: Iterable[int]) -> None:
+        """Remove the documents of *rows*; an unknown row is no error."""
         retired: list[int] = []
-        self._retire(row, retired)
+        for row in rows:
+            self._retire(row, retired)
         self._count(retired)
         self._tidy()
 

@@ -72,6 +72,8 @@ class RecallIndex:
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
         self._changing = Lock()
+        self._is_read = False  # for an image that is being made
+        self._gone: set[int] = set()  # rows of what is to be erased when it is made
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
         self._begin()
 
@@ -110,12 +112,20 @@ class RecallIndex:
     def remove(self, row: int) -> None:
         """Remove the document of *row*; an unknown row is no error."""
         with self._changing:
-            self._writer.remove(row)
+            self._writer.remove((row,))
 
     def erase(self, rows: Iterable[int]) -> None:
-        """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them."""
+        """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them.
+
+        While one is made, that takes place when the next one is begun: it is made of what is erased.
+        """
+        gone = set(rows)
         with self._changing:
-            self._writer.erase(set(rows))
+            if self._is_read:
+                self._writer.remove(gone)
+                self._gone |= gone
+            else:
+                self._writer.erase(gone)
 
     def flush(self) -> None:
         """Make a segment of the documents that are in none yet."""
@@ -123,8 +133,24 @@ class RecallIndex:
             self._contents.postings.flush()
 
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
-        """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`."""
-        return freeze(self._contents, stored)
+        """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`.
+
+        Another thread may call it, before the next one is asked for.
+        """
+        with self._changing:
+            if self._gone:
+                self._writer.erase(self._gone)
+                self._gone = set()
+            frozen = freeze(self._contents, stored)
+        self._is_read = True
+
+        def read() -> Frozen:
+            try:
+                return frozen()
+            finally:
+                self._is_read = False
+
+        return read
 
     def restore(self, frozen: Frozen) -> None:
         """Be what was frozen; this index is empty.
