@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import json
 import os
 import sqlite3
@@ -339,6 +340,31 @@ def _once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # ------------------------------------------------------------------- the end
+
+
+async def test_that_a_cancelled_backup_was_stopped_is_no_news(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopped, news = threading.Event(), threading.Event(), list[dict[str, Any]]()
+
+    def make(_writer: BackupWriter) -> NewBackup:
+        begun.set()
+        assert stopped.wait(30)
+        raise ShuttingDown
+
+    monkeypatch.setattr(BackupWriter, "make", make)
+    monkeypatch.setattr(BackupWriter, "stop", lambda _writer: stopped.set())
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: news.append(context))
+    making = asyncio.ensure_future(store.backup(plan(), nothing))
+    assert await asyncio.to_thread(begun.wait, 30)
+
+    making.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    del making
+    gc.collect()
+
+    assert news == []
 
 
 async def test_a_backup_ends_with_its_shelf(store: SqliteStore, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.backups import BackupPlan, NewBackup
+from shelfd.memory.ports.store import ended
 
 #: How often what is done is recorded.
 _TELL: Final = timedelta(seconds=1)
@@ -39,7 +40,7 @@ async def run(work: Work) -> Mapping[str, Any]:
     finally:
         if not making.done():
             making.cancel()
-            await asyncio.wait([making])
+            await ended(making)
     return {"backup": made.backup.view(), "removed": list(made.removed)}
 
 

@@ -42,6 +42,13 @@ async def outcome_of(begin: Callable[[OnDone[T]], None]) -> T:
         del future
 
 
+async def ended(future: "asyncio.Future[Any]") -> None:
+    """Wait until what nobody wants any more has ended; that it failed, as it may for that, is no news."""
+    await asyncio.wait([future])
+    if not future.cancelled():
+        future.exception()
+
+
 def _settle(future: asyncio.Future[T], outcome: T | Exception) -> None:
     if future.done():  # its caller was cancelled
         return

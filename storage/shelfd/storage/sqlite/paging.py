@@ -11,6 +11,7 @@ from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.notes import Listing
+from shelfd.memory.ports.store import ended
 from shelfd.storage.sqlite.conditions import between, direction, where
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.database import Database, translated
@@ -49,7 +50,7 @@ class Pages:
                 return await asyncio.shield(reading)
             except asyncio.CancelledError:
                 cancelled = True
-                await asyncio.wait([reading])
+                await ended(reading)
                 raise
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.backups import BackupPlan, NewBackup, Report
 from shelfd.memory.ports.notes import Listing
-from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store
+from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, ended
 from shelfd.memory.ports.view import View
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
@@ -160,7 +160,7 @@ class SqliteStore(Store):
                 return await asyncio.shield(making)
             except asyncio.CancelledError:
                 writer.stop()
-                await asyncio.wait([making])  # a file that somebody still writes cannot be closed
+                await ended(making)  # a file that somebody still writes cannot be closed
                 raise
             finally:
                 self._backing_up = None

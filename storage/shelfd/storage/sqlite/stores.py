@@ -18,7 +18,7 @@ from shelfd.memory.errors import (
     StoreBusy,
 )
 from shelfd.memory.ports.backups import Backup, Prepared
-from shelfd.memory.ports.store import Clock, Stores
+from shelfd.memory.ports.store import Clock, Stores, ended
 from shelfd.storage.memory_files import FILE_NAME, remove_left_over
 from shelfd.storage.sqlite import restoring
 from shelfd.storage.sqlite.backing_up import remove_backup_drafts
@@ -120,7 +120,7 @@ class SqliteStores(Stores):
         try:
             return await asyncio.shield(preparing)
         except BaseException:
-            await asyncio.wait([preparing])  # what is still written must not be in the way of the next one
+            await ended(preparing)  # what is still written must not be in the way of the next one
             self._discard(shelf)
             raise
 
