@@ -10,19 +10,17 @@ from typing import Any, Final, NamedTuple, Protocol
 import structlog
 
 from shelfd.memory.errors import ShelfError, traced
-from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, SaidAlias, find_aliases, learned
-from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, mentions_in, weights
-from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
-from shelfd.memory.knowledge.entities.own import OwnTypes, own_types
-from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.knowledge.deriving import Derived, prepare, steps_of
+from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases
+from shelfd.memory.knowledge.entities.extract import RULES_VERSION
+from shelfd.memory.knowledge.entities.kinds import folded, related_types
+from shelfd.memory.knowledge.entities.own import own_types
 from shelfd.memory.knowledge.evolution.applying import contest, state
-from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.statement import Statement
-from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
+from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.edges import Edge, NoteEdges
-from shelfd.memory.ports.entities import Enrichment, EntityNames, MentionedEntity, NoteEntities, StoredAlias
+from shelfd.memory.ports.edges import NoteEdges
+from shelfd.memory.ports.entities import Enrichment, EntityNames, NoteEntities
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -30,6 +28,7 @@ from shelfd.memory.shelf.shelf import Shelf
 
 log = structlog.get_logger("shelfd.memory")
 
+_SKIPPED: Final = Derived(Note())
 #: Changes, or notes, of one batch.
 _BATCH: Final = 256
 #: Mentions written in one transaction: some milliseconds.
@@ -91,16 +90,6 @@ def aliases_changed(tx: Transaction) -> None:
     """Have aliases be looked up anew, after some went that no note is left to be read by."""
     position = _position_of(tx.rows.entities.position())
     tx.rows.entities.put_position(position._replace(aliases=position.aliases + 1)._asdict())
-
-
-class _Derived(NamedTuple):
-    """What was derived of a note as it was read."""
-
-    note: Note
-    mentioned: Sequence[MentionedEntity] = ()
-    learned: Sequence[StoredAlias] = ()
-    stated: Sequence[Statement] | None = None  #: None if that is stored already
-    edges: Sequence[Edge] = ()
 
 
 class _Batch(NamedTuple):
@@ -255,12 +244,14 @@ class Enricher(Enrichment):
 
     async def _derive(self, notes: Sequence[Note], batch: _Batch) -> None:
         """Derive the entities of *notes*; store them and then the position."""
-        waiting: list[_Derived] = []
+        if notes and not prepare.cache_info().currsize:
+            await asyncio.to_thread(prepare)
+        waiting: list[Derived] = []
         aliases = self.aliases
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
             is_stated = not batch.began.is_scanning and self._view.statements.rev(note.row) == note.rev
-            derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
+            derivation = steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
                     await self._give_way()
@@ -282,14 +273,14 @@ class Enricher(Enrichment):
         else:
             await self._shelf.clock.sleep(_PAUSE_WHEN_ASKED if is_asked else _PAUSE)
 
-    def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
+    def _next(self, derivation: Iterator[Derived | None], note: Note) -> Derived | None:
         try:
             return next(derivation)
         except Exception as error:  # noqa: BLE001 - a note that rules stumble over must not keep the others waiting
             log.error("entities.note_skipped", shelf=self._shelf.name, row=note.row, **traced(error))
             return _SKIPPED
 
-    async def _store(self, derived: Sequence[_Derived], batch: _Batch, *, is_last: bool) -> None:
+    async def _store(self, derived: Sequence[Derived], batch: _Batch, *, is_last: bool) -> None:
         changed = [name for one in derived for name in self._aliases.changed(one.note.row, one.learned)]
 
         def apply(tx: Transaction) -> str | None:
@@ -362,9 +353,6 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note())
-
-
 def _says_something(row: LogRow) -> bool:
     return row.kind.startswith("note.") and row.kind != PURGED
 
@@ -373,28 +361,3 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
     text = folded(f"{note.title} {' '.join(note.tags)} {note.content}")
     bare = text.replace("-", " ")
     return any(phrase in text or phrase.replace("-", " ") in bare for phrase in phrases)
-
-
-def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stated: bool) -> Iterator[_Derived | None]:
-    """Yield None after each part of a note that was read, and at last what was derived."""
-    reading = EdgeReading()
-    head: list[EntityMention] = []
-    for segment in segments(" ".join((note.title, *note.tags))) if note.title or note.tags else ():
-        found = mentions_in(segment, aliases.names, types)
-        head += found
-        reading.read(segment.text, found, segment.offset)
-    body: list[EntityMention] = []
-    said: list[SaidAlias] = []
-    for segment in segments(note.content):
-        found = mentions_in(segment, aliases.names, types)
-        body += found
-        said += find_aliases(segment, found)
-        reading.read(segment.text, found, segment.offset)
-        yield None
-    weighed = weights(bounded(head), bounded(body))
-    values = {(one.type, one.key): one.value for one in (*body, *head)}
-    mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
-    is_said = said and note.live
-    says = learned(said, aliases, note.row, now=now) if is_said else ()
-    stated = None if is_stated else read(note.content)
-    yield _Derived(note, mentioned, says, stated, reading.edges(weighed.keys()))

@@ -2,11 +2,14 @@
 
 import asyncio
 from datetime import timedelta
+from functools import cache
+from threading import current_thread, main_thread
 from typing import Any
 
 import pytest
 
 from fakes import Api
+from shelfd.memory.knowledge import enricher
 
 
 async def mentioning(api: Api, type_: str, value: str, **named: Any) -> list[str]:
@@ -290,3 +293,17 @@ async def test_a_question_knows_the_shelf_s_own_aliases(either: Api) -> None:
     await either.remember("Storm Weasel uses rented servers.")
     await either.call("recall_actor", actor_name="Blue Otter")
     assert "Storm Weasel uses rented servers." in await either.found("Which servers does Blue Otter use?")
+
+
+async def test_what_reading_needs_is_not_made_on_the_event_loop(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[bool] = []
+
+    def prepare() -> None:
+        prepared.append(current_thread() is main_thread())
+
+    monkeypatch.setattr(enricher, "prepare", cache(prepare))
+    for number in range(2):
+        await either.remember(f"Anna Lund met Bob Frost {number} times.")
+        await either.call("recall_entity", entity_type="person", entity_value="Anna Lund")
+
+    assert prepared == [False]
