@@ -53,7 +53,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hide, "AT_ONCE", 8)
     monkeypatch.setattr(undo, "AT_ONCE", 8)
     monkeypatch.setattr(branching, "draw_id", numbered)
-    monkeypatch.setattr(storing, "draw_id", numbered)
+    monkeypatch.setattr(storing, "draw_ids", lambda kind, nugget, _: {numbered(kind, nugget)})
     monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)

@@ -125,7 +125,11 @@ async def test_an_id_that_a_note_has_is_given_to_no_other(tmp_path: Path) -> Non
     try:
         for _ in range(2):
             drawn = count()  # those of the notes that are there come again, and each three times
-            with patch.object(storing, "draw_id", lambda kind, _, drawn=drawn: f"{kind}-{next(drawn) // 3}"):
+
+            def draw(kind: str, _: str, count: int, drawn: Iterator[int] = drawn) -> set[str]:
+                return {f"{kind}-{next(drawn) // 3}" for _ in range(count)}
+
+            with patch.object(storing, "draw_ids", draw):
                 ids = (await store.commit(Change(ORIGIN, apply))).value
             assert len(set(ids)) == 300
         assert store.view.counts().notes == 599  # the fact was there

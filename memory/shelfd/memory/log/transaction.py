@@ -104,13 +104,19 @@ class Transaction:
             notes, self._unwritten = self._unwritten, []
             self._writer.notes.insert_many(notes)
 
-    def draw_id(self, kind: str, nugget: str, draw: Callable[[str, str], str]) -> str:
-        """Return an id for a new note, drawn by *draw*: of those that are written together one that no note has."""
+    def draw_id(self, kind: str, nugget: str, draw: Callable[[str, str, int], set[str]]) -> str:
+        """Return an id for a new note.
+
+        Args:
+            kind: Of the note.
+            nugget: Of the note.
+            draw: Draws so many ids, or fewer; of notes that are written together, those that no note has are taken.
+        """
         if self._unwritten is None:
-            return draw(kind, nugget)
+            return draw(kind, nugget, 1).pop()
         free = self._free_ids.get((kind, nugget))
         while not free:
-            drawn = {draw(kind, nugget) for _ in range(_IDS_DRAWN)} - self._drawn_ids
+            drawn = draw(kind, nugget, _IDS_DRAWN) - self._drawn_ids
             self._drawn_ids |= drawn
             # In order, so that those that are written one after the other lie beside each other in the index.
             free = sorted(drawn - self._writer.notes.existing(list(drawn)), reverse=True)

@@ -39,6 +39,7 @@ _CACHED: Final = 1_024  #: values of these together, of which a shelf has few
 #: four times as long as comparing the types of all.
 _SHAPES: Final[set[tuple[type, ...]]] = set()
 _SHAPES_KEPT: Final = 256
+_TEXT: Final = frozenset((str,))
 
 
 def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
@@ -74,7 +75,7 @@ def _note(values: tuple[Any, ...]) -> Note:
     if values[_EXTRA] is not NO_EXTRA:
         return _NOTE.validate_python(values, strict=True)
     shape = tuple(map(type, values))
-    if shape in _SHAPES and not values[_TAGS]:  # else its type does not tell what is in it
+    if shape in _SHAPES and _TEXT.issuperset(map(type, values[_TAGS])):  # what is in others their type tells
         return Note._make(values)
     note = _NOTE.validate_python((*values[:_EXTRA], _NO_EXTRA), strict=True)
     if shape == tuple(map(type, note)) and len(_SHAPES) < _SHAPES_KEPT:
@@ -112,7 +113,7 @@ def _check(note: Note, origin: ItemOrigin) -> None:
         named = {"key": note.title} if note.kind == "fact" else {"title": note.title}
         said = dict(zip(_SAID, _said(note), strict=True))
         KeyedInput.model_validate({**said, **named, "content": content}, context=origin.limits)
-    if (note.kind, note.key) not in (("note", None), ("fact", fold_key(note.title))):
+    if (note.kind, note.key) != ("note", None) and (note.kind, note.key) != ("fact", fold_key(note.title)):
         raise InvalidParams("shelfd.note.key: is not that of its title", field="shelfd.note.key")
     if not 0 <= note.confidence <= 1:
         raise InvalidParams("shelfd.note.confidence: lies outside of 0 to 1", field="shelfd.note.confidence")

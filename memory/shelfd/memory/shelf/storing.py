@@ -21,6 +21,8 @@ from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
 
 DAY_MICROS: Final = 86_400_000_000
 
+_ID_DIGITS: Final = 8  #: of an id, drawn
+
 #: Params that become fields of a note as they are.
 _COPIED = (
     "domain",
@@ -110,7 +112,7 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
     return Note._make(
         (
             tx.next_row(),
-            tx.draw_id(kind, given.nugget, draw_id),
+            tx.draw_id(kind, given.nugget, draw_ids),
             given.nugget,
             kind,
             title,
@@ -345,7 +347,13 @@ def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkSta
 
 def draw_id(kind: str, nugget: str) -> str:
     """Return a random id for a new note of *nugget*."""
-    return f"{kind}-{nugget}-{os.urandom(4).hex()}"
+    return draw_ids(kind, nugget, 1).pop()
+
+
+def draw_ids(kind: str, nugget: str, count: int) -> set[str]:
+    """Return so many random ids for new notes of *nugget*, or some fewer if any was drawn twice."""
+    digits = os.urandom(_ID_DIGITS // 2 * count).hex()
+    return {f"{kind}-{nugget}-{digits[at : at + _ID_DIGITS]}" for at in range(0, len(digits), _ID_DIGITS)}
 
 
 def checked_size(content: str, limits: Limits) -> str:
