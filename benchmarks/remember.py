@@ -127,7 +127,7 @@ class Statements:
     def __init__(self, number: int) -> None:
         self.number = number  # of notes and changes before it
         self.taken: list[tuple[str, tuple[object, ...]]] = []
-        self.notes = SqliteNotesWriter(self)  # type: ignore[arg-type]
+        self.notes = SqliteNotesWriter(self, lambda _row: None)  # type: ignore[arg-type]
         self.log = SqliteLogWriter(self)  # type: ignore[arg-type]
         self.nuggets = self
 

@@ -1,12 +1,14 @@
 """What every store keeps of what notes state and of their conflicts, and what goes with a note."""
 
+import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from contract.samples import NEW_YEAR, change, create, make_note, write
-from shelfd.memory.ports.evolution import StoredConflict
-from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.evolution import StoredConflict, UnstoredStatements
+from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 
 
@@ -172,3 +174,124 @@ async def test_notes_in_open_conflicts_are_known(store: Store) -> None:
     assert store.view.conflicts.disputed([1, 2, 3, 4, 9]) == {1, 2}
     assert store.view.conflicts.disputed([2, 3]) == {2}
     assert store.view.conflicts.disputed([]) == set()
+
+
+@dataclass(slots=True)
+class Words(UnstoredStatements):
+    """What a note states, in a test."""
+
+    text: str
+
+    def encoded(self) -> str:
+        return self.text
+
+
+async def hold(store: Store, row: int, *slots: int, rev: int = 1) -> None:
+    await store.commit(write(lambda rows: rows.statements.hold(row, rev, Words(f"said {row}"), slots)))
+
+
+async def seen(store: Store, *slots: int, limit: int = 9) -> tuple[set[int], list[tuple[int, int, str]]]:
+    """Return what a writer finds in some slots, and what that states."""
+
+    def look(rows: Writer) -> tuple[set[int], list[tuple[int, int, str]]]:
+        near = rows.statements.in_slots(sorted(slots), limit=limit)
+        found = rows.statements.older(sorted(near), "memory", now=NEW_YEAR)
+        said = [one.said if isinstance(one.said, str) else one.said.encoded() for one in found]
+        return near, [(one.row, one.said_rev, text) for one, text in zip(found, said, strict=True)]
+
+    return (await store.commit(write(look))).value
+
+
+async def test_what_is_held_is_found_by_whoever_writes_and_by_all_once_it_is_stored(store: Store) -> None:
+    for name in ("n1", "n2", "n3", "n4"):
+        await store.commit(create(name))
+    await put(store, 1, 7, 8, said="said 1")
+    await put(store, 2, 7, said="said 2")
+    await hold(store, 3, 7, 9, rev=2)
+    await hold(store, 4, 7)
+    told = [(4, 1, "said 4"), (3, 2, "said 3"), (2, 1, "said 2"), (1, 1, "said 1")]
+    for _ in range(2):
+        assert await seen(store, 7, 9) == ({1, 2, 3, 4}, told)
+        assert await seen(store, 7, limit=3) == ({2, 3, 4}, told[:3])
+        assert await seen(store, 7, 8, 9, limit=1) == ({1, 3, 4}, [told[0], told[1], told[3]])
+        assert (await seen(store, 7, limit=0))[0] == (await seen(store, 10))[0] == set()
+        await store.commit(write(lambda rows: rows.statements.store_held()))
+    assert store.view.statements.in_slots([7], limit=9) == {1, 2, 3, 4}
+    assert [store.view.statements.rev(row) for row in (3, 4)] == [2, 1]
+
+
+async def test_what_is_held_is_replaced_and_goes_with_its_note(store: Store) -> None:
+    for name in ("n1", "n2", "n3"):
+        await store.commit(create(name))
+        await hold(store, int(name[1]), 7)
+    await hold(store, 2, 8, rev=2)
+    await hold(store, 3, 8, rev=2)
+    await put(store, 1, 9, rev=2, said="said 1")
+    assert (await seen(store, 7))[0] == set()
+    assert await seen(store, 8, 9) == ({1, 2, 3}, [(3, 2, "said 3"), (2, 2, "said 2"), (1, 2, "said 1")])
+    for row, name in ((4, "n4"), (5, "n5")):
+        await store.commit(create(name))
+        await hold(store, row, 8)
+    await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n4", row=4))))
+    assert (await seen(store, 8))[0] == {2, 3, 5}
+    await store.commit(write(lambda rows: rows.statements.store_held()))
+    assert store.view.statements.in_slots([8], limit=9) == {2, 3, 5}
+
+
+@pytest.mark.parametrize("among_others", [True, False])
+async def test_what_a_failed_change_held_is_not_and_what_it_stored_is_held_again(
+    store: Store, among_others: bool
+) -> None:
+    for name in ("n1", "n2", "n3"):
+        await store.commit(create(name))
+    await hold(store, 1, 7)
+    await hold(store, 2, 7)
+
+    def fail(rows: Writer) -> None:
+        rows.statements.store_held()
+        rows.statements.hold(3, 1, Words("never"), [7])
+        assert rows.statements.in_slots([7], limit=9) == {1, 2, 3}
+        raise ValueError("taken back")
+
+    others = [hold(store, 1, 8, rev=2)] if among_others else []
+    failed, *_ = await asyncio.gather(store.commit(write(fail)), *others, return_exceptions=True)
+    assert isinstance(failed, ValueError)
+    assert (await seen(store, 7))[0] == ({2} if among_others else {1, 2})
+    assert (await store.commit(write(lambda rows: rows.statements.unread(limit=9)))).value == [3]
+    await hold(store, 3, 7)
+    assert (await seen(store, 7))[1][0] == (3, 1, "said 3")
+
+
+async def test_what_was_held_when_a_store_ended_is_known_to_be_lost_or_was_stored(stores: Stores) -> None:
+    def look(rows: Writer) -> tuple[list[int], list[int]]:
+        return rows.statements.lost(), rows.statements.lost()
+
+    store = await stores.create("held", owner="uid:1")
+    for name in ("n1", "n2", "n3"):
+        await store.commit(create(name))
+    await put(store, 1, 7)
+    await hold(store, 2, 7)
+    await hold(store, 3, 7)
+    await store.close()
+    store = await stores.open("held")
+    lost, again = (await store.commit(write(look))).value
+    assert set(lost) | store.view.statements.in_slots([7], limit=9) == {1, 2, 3}
+    assert (lost == sorted(lost), again) == (True, [])
+    for row in lost:
+        await hold(store, row, 7)
+    assert (await seen(store, 7))[0] == {1, 2, 3}
+    await store.close()
+
+
+async def test_what_would_be_too_much_to_find_again_is_stored(stores: Stores) -> None:
+    store = await stores.create("much", owner="uid:1")
+    for row in range(1, 600):
+        await store.commit(create(f"n{row}"))
+        if row % 7 == 0:
+            await hold(store, row, 7)
+    await store.close()
+    store = await stores.open("much")
+    lost = (await store.commit(write(lambda rows: rows.statements.lost()))).value
+    assert len(lost) <= 128
+    assert set(lost) | store.view.statements.in_slots([7], limit=600) >= set(range(7, 600, 7))
+    await store.close()

@@ -15,7 +15,7 @@ from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases
 from shelfd.memory.knowledge.entities.extract import RULES_VERSION
 from shelfd.memory.knowledge.entities.kinds import folded, related_types
 from shelfd.memory.knowledge.entities.own import own_types
-from shelfd.memory.knowledge.evolution.applying import contest, state
+from shelfd.memory.knowledge.evolution.applying import contest, state, store_held
 from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -150,8 +150,7 @@ class Enricher(Enrichment):
     # ------------------------------------------------------------ when
 
     def _followed(self, group: Sequence[Applied[Any]]) -> None:
-        last_seq = group[-1].last_seq
-        if last_seq > self._last_seq:
+        if (last_seq := group[-1].last_seq) > self._last_seq:
             self._last_seq = last_seq
             if self._task is None:
                 self._start()
@@ -218,6 +217,7 @@ class Enricher(Enrichment):
 
     async def _step(self) -> None:
         """Derive the entities of the next batch of notes."""
+        await self._shelf.commit(_ORIGIN, store_held)  # what was read with a note need not be read again
         began, last_seq = self._position(), self._view.log.last_seq
         position = began
         later: Mapping[str, Sequence[int]] = {}

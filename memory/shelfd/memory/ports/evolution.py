@@ -6,12 +6,19 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 
+class UnstoredStatements(Protocol):
+    """What a note states, as it was read."""
+
+    def encoded(self) -> str:
+        """Return it as it is stored."""
+
+
 class OlderNote(NamedTuple):
     """What a decision on an older note is made from.
 
     Attributes:
         when: Microseconds since 1970 UTC of what it tells.
-        said: What it states, as it was stored.
+        said: What it states, as it is stored, or as it was read if that is held.
         said_rev: The note's rev when that was read; it is what the note says as long as that is its rev.
     """
 
@@ -26,7 +33,7 @@ class OlderNote(NamedTuple):
     valid_to: int | None
     rev: int
     said_rev: int
-    said: str
+    said: str | UnstoredStatements
 
 
 class StatementsView(Protocol):
@@ -49,7 +56,17 @@ class StatementsView(Protocol):
 
 
 class StatementsWriter(StatementsView, Protocol):
-    """Reads and writes of what notes state. It goes with its note."""
+    """Reads and writes of what notes state. It goes with its note.
+
+    What :meth:`hold` was given may be in memory only, so that a change need not wait until it is written: reads by the
+    writer see it at once, others when it is stored. What was held when a daemon was killed has to be read again.
+    """
+
+    def lost(self) -> list[int]:
+        """Return the rows of notes of which that may have been held, the oldest first; none when asked again.
+
+        To be asked before anything else is, by whoever reads or writes what notes state.
+        """
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         """Replace what a note states.
@@ -60,6 +77,12 @@ class StatementsWriter(StatementsView, Protocol):
             said: What it states.
             slots: Where that is found, each once.
         """
+
+    def hold(self, row: int, rev: int, said: UnstoredStatements, slots: Sequence[int]) -> None:
+        """Replace what a note states, as :meth:`put` does, but store it later, with others."""
+
+    def store_held(self) -> None:
+        """Store what is held."""
 
 
 class StoredConflict(NamedTuple):

@@ -3,7 +3,13 @@
 
 from collections.abc import Collection, Sequence
 
-from shelfd.memory.ports.evolution import ConflictsWriter, OlderNote, StatementsWriter, StoredConflict
+from shelfd.memory.ports.evolution import (
+    ConflictsWriter,
+    OlderNote,
+    StatementsWriter,
+    StoredConflict,
+    UnstoredStatements,
+)
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
 
@@ -13,6 +19,9 @@ class InMemoryStatements(InMemoryRows, StatementsWriter):
     def unread(self, *, limit: int) -> list[int]:
         newest = max(self._tables.statements, default=0)
         return sorted((row for row in self._tables.notes if row > newest), reverse=True)[: max(limit, 0)]
+
+    def lost(self) -> list[int]:
+        return []
 
     def rev(self, row: int) -> int | None:
         found = self._tables.statements.get(row)
@@ -41,6 +50,12 @@ class InMemoryStatements(InMemoryRows, StatementsWriter):
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         self._tables.put(self._tables.statements, row, (rev, said, tuple(slots)))
+
+    def hold(self, row: int, rev: int, said: UnstoredStatements, slots: Sequence[int]) -> None:
+        self.put(row, rev, said.encoded(), slots)
+
+    def store_held(self) -> None:
+        pass
 
 
 class InMemoryConflicts(InMemoryRows, ConflictsWriter):

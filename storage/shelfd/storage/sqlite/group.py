@@ -47,7 +47,7 @@ class GroupWriter:
                 self._connection.execute("BEGIN IMMEDIATE")
                 self._writer.forget(saved)
                 outcomes = self._apply_some(changes, apart=True)
-            self._writer.nuggets.save()
+            self._writer.save()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all are notified)
             self._writer.forget(saved)

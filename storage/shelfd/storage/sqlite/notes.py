@@ -2,7 +2,7 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -21,9 +21,9 @@ from shelfd.storage.encoding import (
     encode_strings,
 )
 from shelfd.storage.sqlite.conditions import between, direction, where
+from shelfd.storage.sqlite.conflicts import forget_conflicts
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
-from shelfd.storage.sqlite.evolution import forget_statements
 from shelfd.storage.sqlite.vectors import forget_vectors
 
 #: In the order of the record's fields, which is not the order in the file.
@@ -184,12 +184,17 @@ class SqliteNotes(SqliteRows, NotesView):
 class SqliteNotesWriter(SqliteNotes, NotesWriter):
     """Reads and writes of notes.
 
+    Args:
+        database: The connection.
+        drop_statements: Deletes what a note states, by its row.
+
     Attributes:
         row: The last row number given away, this transaction's included.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, drop_statements: Callable[[int], None]) -> None:
         super().__init__(database)
+        self._drop_statements = drop_statements
         self.row = int(database.value(_LAST_ROW))
 
     def next_row(self) -> int:
@@ -266,7 +271,8 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         forget_edges(self._database, note.row)
         forget_read(self._database, note.row)
         forget_entities(self._database, note.row)
-        forget_statements(self._database, note.row)
+        self._drop_statements(note.row)
+        forget_conflicts(self._database, note.row)
         run("DELETE FROM feedback WHERE note = ?", (note.row,))
         forget_vectors(self._database, note.row)
 

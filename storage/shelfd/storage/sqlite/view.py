@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts, View, Writer
+from shelfd.storage.sqlite.conflicts import SqliteConflicts
 from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.edges import SqliteEdges
 from shelfd.storage.sqlite.entities import SqliteEntities, SqliteEntitiesWriter
-from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements, SqliteStatementsWriter
 from shelfd.storage.sqlite.feedback import SqliteFeedback
 from shelfd.storage.sqlite.links import SqliteLinks
 from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
+from shelfd.storage.sqlite.statements import HeldState, SqliteStatements, SqliteStatementsWriter
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
 from shelfd.storage.sqlite.vectors import SqliteVectors
 from shelfd.storage.sqlite.watches import SqliteWatches
@@ -107,6 +108,7 @@ class WriterState(NamedTuple):
     seq: int
     row: int
     unsaved: frozenset[str]  #: nuggets
+    held: HeldState  #: statements
 
 
 class SqliteWriter(Writer):
@@ -120,11 +122,14 @@ class SqliteWriter(Writer):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._database = database = Database(connection)
         _add_aggregates(self, database)
-        self.notes = SqliteNotesWriter(database)
+        self.notes = SqliteNotesWriter(database, self._drop_statements)
         self.nuggets = SqliteNuggetsWriter(database)
         self.log = SqliteLogWriter(database)
         self.entities = SqliteEntitiesWriter(database)
         self.statements = SqliteStatementsWriter(database, lambda: self.notes.row)
+
+    def _drop_statements(self, row: int) -> None:
+        self.statements.drop(row)
 
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
@@ -133,16 +138,21 @@ class SqliteWriter(Writer):
 
     def begin_change(self) -> WriterState:
         """Begin a change; return what :meth:`take_back` needs to undo its effect on what is kept beside the file."""
-        return WriterState(self.log.seq, self.notes.row, self.nuggets.begin())
+        return WriterState(self.log.seq, self.notes.row, self.nuggets.begin(), self.statements.begin())
 
     def take_back(self, state: WriterState) -> None:
         """Undo one change's effect, after its savepoint was rolled back."""
-        self.log.seq, self.notes.row, unsaved = state
+        self.log.seq, self.notes.row, unsaved, held = state
         self.nuggets.take_back(unsaved)
-        self.statements.forget()
+        self.statements.take_back(held)
 
     def forget(self, state: WriterState) -> None:
         """Discard everything a failed group brought; *state* is from before it."""
-        self.log.seq, self.notes.row, _ = state
+        self.log.seq, self.notes.row, _, held = state
         self.nuggets.forget()
-        self.statements.forget()
+        self.statements.take_back(held)
+
+    def save(self) -> None:
+        """Write what is kept beside the file and must be in it when a group is committed."""
+        self.nuggets.save()
+        self.statements.save()

@@ -17,6 +17,11 @@ async def evolve(api: Api, content: str, **named: Any) -> dict[str, Any]:
     return result
 
 
+async def derived(api: Api) -> None:
+    """Have the worker come to all notes."""
+    await api.call("recall_entity", entity_type="tool", entity_value="mimikatz")
+
+
 async def live(api: Api) -> list[str]:
     found = await api.call("note.list", include_superseded=False, order="created_at")
     return [note["content"] for note in found["notes"]]
@@ -170,13 +175,17 @@ async def test_a_repeated_request_is_answered_as_the_first(either: Api) -> None:
     assert (await either.call("get_stats"))["notes_created"] == 2
 
 
-async def test_a_purged_note_leaves_none_of_its_words(either: Api) -> None:
+@pytest.mark.parametrize("is_stored", [True, False])
+async def test_a_purged_note_leaves_none_of_its_words(either: Api, is_stored: bool) -> None:
     old = await evolve(either, "Quentin lives in Oberwald.")
     new = await evolve(either, "Quentin lives in Unterwald.")
+    if is_stored:
+        await derived(either)
     await either.call("forget", id=new["note"]["id"], purge=True)
     assert "superseded_by" not in await either.note(old["note"]["id"])
+    await derived(either)
     view = either.shelf().view
-    assert [view.statements.rev(row) for row in (1, 2)] == [1, None]
+    assert [view.statements.rev(row) for row in (1, 2)] == [3, None]
 
 
 async def test_another_name_of_the_same_makes_no_difference(either: Api) -> None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
@@ -12,6 +12,7 @@ from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import (
     Numbering,
+    Stated,
     contradicted,
     decode,
     encode,
@@ -81,6 +82,7 @@ def remember_evolved(
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
         catch_up: Notes whose statements were not read yet and that are read before that, the newest.
     """
+    _read_lost(tx)
     fact = None
     if isinstance(given, KeyedInput) and given.key is not None:
         fact = tx.rows.notes.fact(given.nugget, fold_key(given.key))
@@ -159,9 +161,16 @@ def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = 
     Args:
         statements: What it states, if that was read already.
     """
+    _read_lost(tx)
     said = renamed(read(note.content) if statements is None else statements, tx.rows.entities)
-    _keep(tx, note, said)
+    tx.rows.statements.put(note.row, note.rev, encode(said), _numbering(tx, note).of(slots_of(said)))
     return said
+
+
+def store_held(tx: Transaction) -> None:
+    """Store what newer notes state that were compared with older ones before they were committed."""
+    _read_lost(tx)
+    tx.rows.statements.store_held()
 
 
 def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | None]]) -> None:
@@ -219,12 +228,29 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
         _conflict(tx, one, note, judged[one.id].reason)
 
 
-def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None, numbering: Numbering | None = None) -> None:
+def _keep(
+    tx: Transaction, note: Note, known: Sequence[Statement] | None = None, numbering: Numbering | None = None
+) -> None:
+    """Have what a note states be found from now on. The worker stores it, so that nobody waits for that."""
     said = renamed(read(note.content), tx.rows.entities) if known is None else known
-    if numbering is None:
-        nugget = tx.nugget(note.nugget)
-        numbering = Numbering(0 if nugget is None else nugget.created_at)
-    tx.rows.statements.put(note.row, note.rev, encode(said), numbering.of(slots_of(said)))
+    numbers = (numbering or _numbering(tx, note)).of(slots_of(said))
+    tx.rows.statements.hold(note.row, note.rev, Stated(said), numbers)
+
+
+def _numbering(tx: Transaction, note: Note) -> Numbering:
+    nugget = tx.nugget(note.nugget)
+    return Numbering(0 if nugget is None else nugget.created_at)
+
+
+def _read_lost(tx: Transaction) -> None:
+    """Read what notes state of which that was not stored yet when the daemon was killed."""
+    if lost := tx.rows.statements.lost():
+        _keep_all(tx, lost)
+
+
+def _keep_all(tx: Transaction, rows: Sequence[int]) -> None:
+    for _, note in sorted(tx.rows.notes.by_rows(rows).items()):
+        _keep(tx, note)
 
 
 def _told_at(note: Note) -> int:
@@ -241,8 +267,7 @@ def _judged(
         return EMPTY
     rows = tx.rows
     if unread := rows.statements.unread(limit=catch_up):
-        for note in rows.notes.by_rows(unread).values():
-            state(tx, note)
+        _keep_all(tx, unread)
     slots = chain(wanted(statements), withdrawing(withdraws)) if withdraws else wanted(statements)
     near = rows.statements.in_slots(numbering.of(slots), limit=_OF_SLOT)
     if fact is not None:
@@ -278,7 +303,7 @@ def _told(
 def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     """What an older note states now."""
     if older.rev == older.said_rev:
-        return decode(older.said)
+        return older.said.statements if isinstance(older.said, Stated) else decode(cast("str", older.said))
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 

@@ -5,9 +5,9 @@ statement stands in a few of them, and each new one looks into those in which so
 excludes, denies or repeats. So the older notes that a decision is made on are a few looks into an index.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from pydantic_core import from_json, to_json
@@ -243,6 +243,16 @@ def _is_exchangeable(statement: Statement) -> bool:
 
 def _exchanged(statement: Statement) -> Slot:
     return f"{statement.language} x {statement.verb} {' '.join(statement.core)}", ""
+
+
+class Stated(NamedTuple):
+    """What a note states."""
+
+    statements: Sequence[Statement]
+
+    def encoded(self) -> str:
+        """Return it as the text it is stored as."""
+        return encode(self.statements)
 
 
 def encode(statements: Iterable[Statement]) -> str:
