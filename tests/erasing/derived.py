@@ -86,6 +86,32 @@ class RememberMany(Answered):
         self.before = self.state(house)
 
 
+class Evolving(Whole):
+    """Notes supersede others and are superseded by the next, though what they state is stored later."""
+
+    name = "evolving"
+    method = "remember_many"
+
+    def furnish(self, house: House) -> None:
+        self.keep(house, "stays")
+        self.remember(house, "Eva lives in Linz.", evolve=True)
+        said = ["Eva lives in Graz.", "The gate code is 4711.", "The gate code is 4712."]
+        said += [f"Host {number} runs Debian." for number in range(40)]
+        self.params = {"notes": [{"content": text, "evolve": True} for text in said]}
+        self.before = self.state(house)
+
+    def state(self, house: House) -> object:
+        found = house.call("note.list", include_superseded=False)["notes"]
+        return sorted(note["content"] for note in found)
+
+    def aftermath(self, house: House, first: Json | None, *, keyed: bool) -> list[str]:
+        faults = super().aftermath(house, first, keyed=keyed)
+        for text in ("Eva lives in Wels.", "The gate code is 4713.", "Eva lives in Lyon."):
+            if (reply := house.call("remember", content=text, evolve=True))["status"] != "updated":
+                faults.append(f"with {text!r}, what was remembered before is {reply['status']}")
+        return faults
+
+
 class FirstImage(Answered):
     """With the notes that are written there are so many that an image of the index is; a note is purged afterwards."""
 
@@ -282,7 +308,7 @@ def strays(house: House, model: str) -> list[str]:
 
 
 DERIVED: Final[tuple[type[Scenario], ...]] = (
-    RememberMany, FirstImage, ForgetImaged, Embedding, OtherModel, ForgetEmbedded, Reading,
+    RememberMany, Evolving, FirstImage, ForgetImaged, Embedding, OtherModel, ForgetEmbedded, Reading,
 )  # fmt: skip
 #: Those that wait for what a daemon does once it is quiet: too long for the test suite.
 UNHURRIED: Final[tuple[type[Scenario], ...]] = (FirstImage, Embedding, OtherModel, ForgetEmbedded, Reading)

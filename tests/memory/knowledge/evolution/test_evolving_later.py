@@ -23,9 +23,10 @@ _TEXTS = (
 )  # fmt: skip
 
 
-_KINDS = ("many", "keyed", "refused", "rolled back", "purge", "hide", "undo", "job", "die", *("evolve",) * 8)
-#: Of what these leave to the job, more is known once it has run.
-_LEFT = ("edit", *("plain",) * 3)
+_KINDS = ("many", "crowd", "refused", "rolled back", "purge", "hide", "undo", "job", "die", *("evolve",) * 8)
+_PLAIN = ("plain",) * 3
+#: By which a note gets another text, if only by undoing it.
+_EDITS = ("edit", "keyed")
 
 
 def drawn(draw: random.Random, kinds: Sequence[str]) -> list[Op]:
@@ -75,6 +76,8 @@ class Told:
             return await self.api.call("forget", id=note_id, purge=kind == "purge") and None
         if kind == "many":
             return await self.many(what)
+        if kind == "crowd":  # more than a decision reads of what the worker has not come to
+            return await self.many([f"Host {len(self.ids)}-{number} runs Debian." for number in range(40)])
         if kind == "rolled back":
             return await self.many(what, bad=True)
         if kind == "keyed":
@@ -87,11 +90,13 @@ class Told:
         """Return what each of some requests is answered, and at last what stands; *spared* does not happen."""
         told: list[Any] = []
         for kind, what in ops:
-            if kind == "job" and kind not in spared:
+            if kind in spared:
+                continue
+            if kind == "job":
                 await self.api.call("recall_entity", entity_type="tool", entity_value="mimikatz")
-            elif kind == "die" and kind not in spared:
+            elif kind == "die":
                 await self.api.reopen()  # what is only in memory is lost by that, too
-            elif kind not in ("job", "die"):
+            else:
                 try:
                     told.append((kind, await self.do(kind, what)))
                 except Refused as error:
@@ -105,14 +110,16 @@ async def told_by(stores: Callable[[Any], Stores], ops: Sequence[Op], spared: fr
         return await Told(api).after(ops, spared=spared)
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(14))
 async def test_decisions_are_those_of_a_memory_that_stores_at_once(seed: int, tmp_path: Path) -> None:
-    ops = drawn(random.Random(seed), (*_KINDS, *_LEFT))
+    # A note that was edited is read again by the job, or after a crash: both at a time would be compared with neither.
+    spared = _EDITS if seed % 2 else ("die",)
+    ops = [one for one in drawn(random.Random(seed), (*_KINDS, *_PLAIN, *_EDITS)) if one[0] not in spared]
     expected = await told_by(InMemoryStores, ops, frozenset(("die",)))  # it keeps nothing back
     assert await told_by(lambda clock: SqliteStores(tmp_path, clock), ops) == expected
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 async def test_decisions_are_the_same_however_late_the_job_runs(seed: int, tmp_path: Path) -> None:
     ops = drawn(random.Random(seed), _KINDS)
     by = [
