@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias
 
-from shelfd.memory.errors import DuplicateId, GovernanceViolation
+from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
@@ -171,10 +171,6 @@ class Transaction:
             GovernanceViolation: If nothing of it may be.
         """
         return self._intake.admit(note, old, self._origin)
-
-    def admit_many(self, notes: Sequence[Note]) -> Sequence[Note | GovernanceViolation]:
-        """Return of each of some new *notes* what :meth:`admit` does, or why it raises; in less time."""
-        return self._intake.admit_many(notes, self._origin)
 
     def admit_line(self, text: str, field: str) -> str:
         """Return what may be stored of a caller's line beside a note. Comes before the first write.

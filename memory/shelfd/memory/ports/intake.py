@@ -2,10 +2,9 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
 
@@ -24,9 +23,6 @@ class Intake(Protocol):
         Raises:
             GovernanceViolation: If nothing of it may be.
         """
-
-    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> Sequence[Note | GovernanceViolation]:
-        """Return of each of some new *notes* what :meth:`admit` does, or why it raises."""
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:
         """Return what may be stored of a line beside a note, such as the reason of a link.
@@ -48,10 +44,6 @@ class AnyText(Intake):
     def admit(self, note: Note, old: Note | None, origin: Origin | None) -> Note:  # noqa: ARG002
         """Return *note*."""
         return note
-
-    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> Sequence[Note]:  # noqa: ARG002
-        """Return *notes*."""
-        return notes
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:  # noqa: ARG002
         """Return *text*."""

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Extra, Note
 from shelfd.memory.shelf.nuggets import ensure_nugget
 from shelfd.memory.shelf.storing import StoredNote, compose, store_note, text_of
 from shelfd.memory.shelf.turns import TURNS_AHEAD, stamp_turn
@@ -84,18 +84,23 @@ def _store_one(tx: Transaction, given: RememberInput, limits: Limits, evolve: Ev
 
 def _store_new(tx: Transaction, given: Sequence[RememberInput], limits: Limits) -> Iterator[Stored]:
     """Store notes that depend on nothing. What one of them has refused concerns no other."""
-    notes: list[Note] = []
-    refused: dict[int, ShelfError] = {}
-    for place, one in enumerate(given):
+    texts: list[tuple[str, Extra] | ShelfError] = []
+    for one in given:
         try:
-            text = text_of(one, None, limits)
+            texts.append(text_of(one, None, limits))
         except ShelfError as error:
-            refused[place] = error
-        else:
-            notes.append(compose(tx, one, text, limits))
-    admitted = iter(tx.admit_many(notes))
-    for place, one in enumerate(given):
-        new = refused[place] if place in refused else next(admitted)
+            texts.append(error)
+    notes = [
+        text if isinstance(text, ShelfError) else compose(tx, one, text, limits)
+        for one, text in zip(given, texts, strict=True)
+    ]
+    admitted: list[Note | ShelfError] = []
+    for note in notes:
+        try:
+            admitted.append(note if isinstance(note, ShelfError) else tx.admit(note))
+        except ShelfError as error:
+            admitted.append(error)
+    for one, new in zip(given, admitted, strict=True):
         yield new if isinstance(new, ShelfError) else _create(tx, one, new)
 
 

@@ -9,13 +9,7 @@ import structlog
 
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.entities.patterns import compile_pattern
-from shelfd.memory.knowledge.governance.orders import (
-    gives_orders,
-    may_give_orders,
-    which_give_orders,
-    words_of,
-    words_of_orders,
-)
+from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, secret_rules
@@ -70,32 +64,6 @@ class Gate(Intake):
         """Return what may be stored of *note*. See the port."""
         if old is not None and _says_the_same(note, old):
             return note
-        note, suspected = self._screened(note, origin)
-        if old is not None and not _is_reworded(note, old):
-            return note
-        return self._judged(note, suspected is not None and gives_orders(*suspected), origin)
-
-    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> Sequence[Note | GovernanceViolation]:
-        """Return what may be stored of each of some new notes. See the port."""
-        found: list[Note | GovernanceViolation] = []
-        suspects: dict[int, tuple[str, Sequence[bytes]]] = {}
-        for place, note in enumerate(notes):
-            try:
-                screened, suspected = self._screened(note, origin)
-            except GovernanceViolation as error:
-                found.append(error)
-            else:
-                found.append(screened)
-                if suspected is not None:
-                    suspects[place] = suspected
-        ordering = dict(zip(suspects, which_give_orders(list(suspects.values())), strict=True))
-        return [
-            self._judged(one, ordering.get(place, False), origin) if isinstance(one, Note) else one
-            for place, one in enumerate(found)
-        ]
-
-    def _screened(self, note: Note, origin: Origin | None) -> tuple[Note, tuple[str, Sequence[bytes]] | None]:
-        """Return a note without what must not be kept; and its text with the words of that, if it may give orders."""
         text = _text(note)
         if self._settings.min_characters > 1:
             self._check_length(note, origin)
@@ -103,10 +71,9 @@ class Gate(Intake):
         known = _telling_words().intersection(words)  # of most text none: looked for once, for all that follows
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, known)):
             note = self._without(note, self._search(_parts(note)), origin)
-        is_suspect = self._settings.quarantine and may_give_orders(text, words, known)
-        return note, (text, words) if is_suspect else None
-
-    def _judged(self, note: Note, is_ordering: bool, origin: Origin | None) -> Note:
+        if old is not None and not _is_reworded(note, old):
+            return note
+        is_ordering = self._settings.quarantine and may_give_orders(text, words, known) and gives_orders(text, words)
         trust = QUARANTINED if is_ordering else None
         return note if note.extra.trust == trust else self._trusted(note, trust, origin)
 

@@ -7,15 +7,12 @@ weights from labelled text; ``leaning.json`` holds them and the meanings.
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 from math import fsum, sqrt
 from typing import Final, NamedTuple, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 #: Pieces that are read by themselves, characters: an order in a long text is one among many sentences.
 _PIECE: Final = 300
@@ -29,10 +26,6 @@ _TOKEN: Final = rf"https?://\S+|{_ADDRESS}|[~/]+[\w./]{{3,}}|[^\W_]+(?:['’-][^
 _tokens: Final = re.compile(_TOKEN).findall
 #: The same where no address can be, for which every word would be looked at in two ways.
 _tokens_without_address: Final = re.compile(_TOKEN.replace(f"{_ADDRESS}|", "")).findall
-#: The same of ASCII without URLs.
-_plain_tokens: Final = re.compile(
-    r"[0-9A-Za-z]+(?:['-][0-9A-Za-z]+)*|[~/]+[\w./]{3,}|[<>\[\]|#{}]+|[.!?:]", re.ASCII
-).findall
 #: Words of which is remembered how they are read; beyond that all are forgotten.
 _REMEMBERED: Final = 1 << 14
 _SENTENCE: Final = "."  #: what ends one, as it is read
@@ -42,9 +35,6 @@ _SPACELESS: Final = re.compile("[\u3040-\u9fff]+")
 
 #: A word, what of it counts (see :func:`features`), and the other word.
 Feature = tuple[str, int, str]
-_IntArray: TypeAlias = npt.NDArray[np.int64]
-_FloatArray: TypeAlias = npt.NDArray[np.float64]
-_BoolArray: TypeAlias = npt.NDArray[np.bool_]
 _Weights: TypeAlias = Mapping[str, float]  #: by word
 
 
@@ -100,173 +90,6 @@ def leaning(text: str) -> float | None:
     model = _model()
     found = [leans for piece in pieces(text) if (leans := _leaning(piece, model)) is not None]
     return max(found, default=None)
-
-
-def leanings(texts: Sequence[str]) -> list[float | None]:
-    """Return what :func:`leaning` does of each of some texts, but for the last digits, in 60 % of the time."""
-    tables = _tables()
-    tables.numbers.make_room()
-    number, sentence = tables.numbers.__getitem__, tables.numbers[_SENTENCE]
-    found: list[float | None] = [None] * len(texts)
-    places: list[int] = []
-    sizes: list[int] = []
-    read: list[int] = []
-    for place, text in enumerate(texts):
-        if len(text) > _WHOLE or not text.isascii():
-            found[place] = leaning(text)
-            continue
-        words = _tokens_of(text)
-        read.append(sentence)
-        read += map(number, words)
-        places.append(place)
-        sizes.append(len(words) + 1)
-    if places:
-        for place, leans in zip(places, tables.leanings(np.array(read, np.int64), sizes), strict=True):
-            found[place] = leans
-    return found
-
-
-class _Numbers(dict[str, int]):
-    """The number of a word as it is read; 0 if it says nothing of orders."""
-
-    def __init__(self, read: "_Read", known: Mapping[str, int]) -> None:
-        super().__init__()
-        self._read, self._known = read, known
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = self._known.get(self._read[word], 0)
-        return number
-
-    def make_room(self) -> None:
-        """Forget all words if they are many."""
-        if len(self) > _REMEMBERED:
-            self.clear()
-            self._read.clear()
-
-
-class _Pairs(NamedTuple):
-    """Pairs of words that have a weight.
-
-    Attributes:
-        keys: Of each the number of the first word times how many numbers there are, plus that of the second; sorted.
-        first: Which words, by their numbers, are the first of any.
-        second: Which are the second.
-        begin: The number of the feature that the first pair is.
-    """
-
-    keys: _IntArray
-    first: _BoolArray
-    second: _BoolArray
-    begin: int
-
-    def found(self, first: _IntArray, second: _IntArray, texts: _IntArray) -> tuple[_IntArray, _IntArray]:
-        """Return the features among pairs of words in some texts, and the text of each."""
-        (may_be,) = (self.first[first] & self.second[second]).nonzero()
-        keys = first[may_be] * len(self.first) + second[may_be]
-        places = np.minimum(self.keys.searchsorted(keys), len(self.keys) - 1)
-        (known,) = (self.keys[places] == keys).nonzero()
-        return places[known] + self.begin, texts[may_be[known]]
-
-
-class _Tables(NamedTuple):
-    """The model as arrays, for many texts at once.
-
-    Attributes:
-        numbers: Of words; those that are read as something with a weight, or a meaning of orders, count from 1 on.
-        sentence: The number of what ends a sentence.
-        alone: The feature that a word is by itself, by its number; -1 for none.
-        following: Pairs of words beside each other.
-        after: Pairs with one word between them.
-        near: Pairs of meanings near each other.
-        is_meaning: Which words are meanings that may be near another.
-        telling: Which are meanings that orders have.
-        weights: Of features, by their numbers.
-        bias: Of the model.
-    """
-
-    numbers: _Numbers
-    sentence: int
-    alone: _IntArray
-    following: _Pairs
-    after: _Pairs
-    near: _Pairs
-    is_meaning: _BoolArray
-    telling: _BoolArray
-    weights: _FloatArray
-    bias: float
-
-    def leanings(self, read: _IntArray, sizes: Sequence[int]) -> list[float | None]:
-        """Return how much each text leans, of so many words each; None if no word of it has a meaning of orders.
-
-        Args:
-            read: The numbers of the words of all texts; each text begins as a sentence does.
-            sizes: How many words each has.
-        """
-        texts = np.arange(len(sizes)).repeat(sizes)
-        own = self.alone[read]
-        parts = [(own[own >= 0], texts[own >= 0])]
-        for apart, pairs in ((1, self.following), (2, self.after)):
-            (inside,) = (texts[:-apart] == texts[apart:]).nonzero()
-            parts.append(pairs.found(read[inside], read[inside + apart], texts[inside]))
-        (at,) = self.is_meaning[read].nonzero()
-        sentences = (read == self.sentence).cumsum()[at]
-        for apart in range(1, _NEAR):
-            (inside,) = ((sentences[:-apart] == sentences[apart:]) & (at[apart:] - at[:-apart] < _NEAR)).nonzero()
-            parts.append(self.near.found(read[at[inside]], read[at[inside + apart]], texts[at[inside]]))
-        features, where = (np.concatenate(some) for some in zip(*parts, strict=True))
-        each = where * len(self.weights) + features
-        each.sort()
-        each = each[np.diff(each, prepend=-1) != 0]  # however often a text has it
-        where, features = np.divmod(each, len(self.weights))
-        sums = np.bincount(where, self.weights[features], len(sizes))
-        counts = np.bincount(where, minlength=len(sizes))
-        leans = (sums / np.sqrt(np.maximum(counts, 1)) + self.bias).tolist()
-        tells = np.bincount(texts[self.telling[read]], minlength=len(sizes)).tolist()
-        return [one if telling else None for one, telling in zip(leans, tells, strict=True)]
-
-
-@cache
-def _tables() -> _Tables:
-    model = _model()
-    following = {(first, second): w for first, (pairs, _) in model.beside.items() for second, w in pairs.items()}
-    after = {(first, second): w for first, (_, pairs) in model.beside.items() for second, w in pairs.items()}
-    paired = (word for pairs in (following, after, model.near) for pair in pairs for word in pair)
-    words = dict.fromkeys((_SENTENCE, *model.alone, *paired, *model.telling))
-    known = {word: number for number, word in enumerate(words, 1)}
-    weights: list[float] = list(model.alone.values())
-    alone = np.full(len(known) + 1, -1, np.int64)
-    alone[[known[word] for word in model.alone]] = np.arange(len(weights))
-
-    def among(words: Iterable[str]) -> _BoolArray:
-        found = np.zeros(len(known) + 1, np.bool_)
-        found[[known[word] for word in words]] = True
-        return found
-
-    def pairs_of(given: Mapping[tuple[str, str], float]) -> _Pairs:
-        numbered = sorted(
-            (known[first] * (len(known) + 1) + known[second], weight) for (first, second), weight in given.items()
-        )
-        begin = len(weights)
-        weights.extend(weight for _, weight in numbered)
-        return _Pairs(
-            np.array([key for key, _ in numbered], np.int64),
-            among(first for first, _ in given),
-            among(second for _, second in given),
-            begin,
-        )
-
-    return _Tables(
-        _Numbers(model.read, known),
-        known[_SENTENCE],
-        alone,
-        pairs_of(following),
-        pairs_of(after),
-        pairs_of(model.near),
-        among(word for word in model.marks if word.isupper()),
-        among(model.telling),
-        np.array(weights),
-        model.bias,
-    )
 
 
 def _leaning(text: str, model: _Model) -> float | None:
@@ -328,13 +151,7 @@ def meant(text: str) -> list[str]:
         text = model.spaceless.sub(lambda match: f" {match[0]} ", text)
     if len(model.read) > _REMEMBERED:
         model.read.clear()
-    return [_SENTENCE, *map(model.read.__getitem__, _tokens_of(text))]
-
-
-def _tokens_of(text: str) -> list[str]:
-    if "@" in text:
-        return _tokens(text)
-    return _plain_tokens(text) if text.isascii() and "://" not in text else _tokens_without_address(text)
+    return [_SENTENCE, *map(model.read.__getitem__, _tokens(text) if "@" in text else _tokens_without_address(text))]
 
 
 class _Read(dict[str, str]):

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from shelfd.memory.knowledge.governance.leaning import leaning, leanings, may_lean
+from shelfd.memory.knowledge.governance.leaning import leaning, may_lean
 
 #: What the orders of a passage weigh together, at least, for it to give orders; and if the text is about attacks.
 _ENOUGH: Final = 1.0
@@ -35,8 +35,6 @@ _FEWEST_WORDS: Final = 2
 _PASSAGE: Final = 1_200
 _SHARED: Final = 300
 _PASSAGES: Final = 16
-#: Text that is so long at most is one passage.
-_ALONE: Final = _PASSAGE + _SHARED
 #: Bytes a word, at most, of text whose letters stand apart.
 _APART: Final = 2.4
 
@@ -170,7 +168,7 @@ def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
         text: The text.
         words: Its words, as :func:`words_of` returns them, if they are known.
     """
-    if len(text) <= _ALONE:
+    if len(text) <= _PASSAGE + _SHARED:
         return _weigh(text, words)
     passages = [text[begin : begin + _PASSAGE] for begin in range(0, len(text), _PASSAGE - _SHARED)]
     known = _known().words
@@ -184,41 +182,20 @@ def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
     return any(_weigh(passage) for _, passage in counted[:_PASSAGES])
 
 
-def which_give_orders(texts: Sequence[tuple[str, Sequence[bytes]]]) -> list[bool]:
-    """Return what :func:`gives_orders` does of each of some texts with their words; of many at once, in less time."""
-    found = [len(text) > _ALONE and gives_orders(text, words) for text, words in texts]
-    weighed = {at: _as_weighed(*texts[at]) for at in range(len(texts)) if len(texts[at][0]) <= _ALONE}
-    own = {at: _own_words(text) for at, (text, words) in weighed.items() if may_lean(text, words)}
-    leans = dict(zip(own, leanings(list(own.values())), strict=True))
-    for at, (text, words) in weighed.items():
-        how_far = leans.get(at)
-        if how_far is not None and min(abs(how_far - LEANS), abs(how_far - _LEANS_NOT)) < _ROUNDING:
-            how_far = leaning(own[at])
-        found[at] = _decided(text, words, how_far)
-    return found
-
-
 def as_read(text: str) -> str:
     """Return *text* without disguise, in small letters, and without what it quotes."""
     return _own_words(_undisguised(text))
 
 
 def _weigh(text: str, words: Sequence[bytes] | None = None) -> bool:
-    text, words = _as_weighed(text, words)
-    return _decided(text, words, leaning(_own_words(text)) if may_lean(text, words) else None)
-
-
-def _as_weighed(text: str, given: Sequence[bytes] | None) -> tuple[str, Sequence[bytes]]:
-    """Return a text without disguise, and its words, which may be given as they are in disguise."""
     plain = text.lower()
     text = _undisguised(text)
-    return text, words_of(text) if given is None or plain != text else given
-
-
-def _decided(text: str, words: Sequence[bytes], leans: float | None) -> bool:
-    """Return whether a text gives orders that leans so far to them."""
-    if leans is not None and (leans >= LEANS or leans < _LEANS_NOT):
-        return leans >= LEANS
+    if words is None or plain != text:
+        words = words_of(text)
+    if may_lean(text, words):
+        leans = leaning(_own_words(text))
+        if leans is not None and (leans >= LEANS or leans < _LEANS_NOT):
+            return leans >= LEANS
     orders = _orders_by_words(text, words)
     if text.isascii() and _weight_of(orders) < _ENOUGH:
         return False  # nor can there be more in what is left without quotations
