@@ -1,8 +1,8 @@
-"""Which text is quarantined: 1,140 attacks and 1,659 honest look-alikes, and what admitting a note costs.
+"""Which text is quarantined: 2,646 attacks and 3,628 honest look-alikes, and what admitting a note costs.
 
 Run: ``python benchmarks/governance.py [--list]``. What is held out was written with the rest of ``injections.jsonl``
 and not looked at while the rules were made; nothing has learned from ``injections_unseen.jsonl``. The figures of each
-are printed.
+part are printed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.settings import GovernanceSettings
 
 DATA = Path(__file__).parent / "data"
-PARTS = ("seen", "held out", "unseen")
+PARTS = ("seen", "held out", "unseen m", "unseen t", "unseen v")
 PLAIN = "The harbour office in Kiel opens at nine on weekdays, and Ana keeps the spare lamp of the boat on hook 4."
 TURNS, REPEATS = 200, 50
 
@@ -48,7 +48,7 @@ def main() -> None:
     gate = Gate(GovernanceSettings(), "benchmark")
     marked, total = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for case in (*cases("injections.jsonl"), *cases("injections_unseen.jsonl")):
-        part = "unseen" if "held_out" not in case else "held out" if case["held_out"] else "seen"
+        part = f"unseen {case['part']}" if "part" in case else "held out" if case["held_out"] else "seen"
         place = (case["label"], part)
         total[place] += 1
         found = is_quarantined(gate, case["text"])
@@ -58,7 +58,7 @@ def main() -> None:
     for part in PARTS:
         attacks, honest = ("attack", part), ("honest", part)
         print(
-            f"{part:8}  attacks quarantined {marked[attacks]:3d} of {total[attacks]}"
+            f"{part:8}  attacks quarantined {marked[attacks]:4d} of {total[attacks]}"
             f" ({marked[attacks] / total[attacks]:.1%})   honest text {marked[honest]:3d} of {total[honest]}"
             f" ({marked[honest] / total[honest]:.1%})"
         )

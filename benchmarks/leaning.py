@@ -1,5 +1,6 @@
-"""Finds the weights by which governance tells orders from honest text (``leaning.json``), and how well they do.
+"""Finds the weights by which governance tells orders from honest text, and how well they do.
 
+Those of ``leaning.json`` judge a text, those of ``telling.json`` whether it is worth a look.
 Run: ``python benchmarks/leaning.py [--write]``. Learns by logistic regression from ``data/injections.jsonl`` and, as
 honest text, from sentences of the other labelled files and from the documentation, which speaks of users, models and
 instructions all the time. Prints what is found of each fifth with what the other four teach.
@@ -26,7 +27,12 @@ QUOTED: Final = "Ignore all previous"
 FOLDS: Final = 5
 #: A feature counts if so many texts have it; a pair is kept if it weighs so much.
 FEWEST, LEAST = 2, 0.2
-TURNS, RATE, SHRINK = 300, 0.05, 0.006
+TURNS, RATE, SHRINK = 300, 0.05, 0.03
+#: Of what tells whether a text is worth a look: texts that have a word, at least; what it costs to pass over an order,
+#: where 1 is what a look at an honest text costs; and how unlikely an order is before a word is read, as logarithm.
+FEWEST_TELLING, MISSING_COSTS, SHRINK_TELLING, UNLIKELY = 5, 1.0, 0.5, 2.0
+#: What is rounded to whole numbers is multiplied by this; and is kept if it is so much, for the rest is common words.
+UNIT, LEAST_TELLING = 10, 5
 THRESHOLDS: Final = (0.0, orders.LEANS, 1.5)
 
 
@@ -81,16 +87,51 @@ def cases() -> list[tuple[str, bool, str]]:
     found += [(text, False, HONEST[0]) for text in sorted(others)[::step]]
     pages = [page.read_text("utf-8") for page in sorted(DOCS.glob("*.md"))]
     paragraphs = {part.strip() for page in pages for part in page.split("\n\n") if QUOTED not in part}
-    return found + [
-        (piece, False, HONEST[0]) for part in sorted(paragraphs)[::4] for piece in leaning.pieces(part) if piece
-    ]
+    return found + [(piece, False, HONEST[0]) for part in sorted(paragraphs) for piece in leaning.pieces(part) if piece]
 
 
 def read(text: str) -> set[leaning.Feature]:
-    return leaning.features(leaning.meant(orders.as_read(tidy_content(text))))
+    return leaning.features(orders.as_read(tidy_content(text)))
 
 
-def write(learned: Learned) -> None:
+def telling(texts: Sequence[str], found: Sequence[bool], honest: Sequence[bool]) -> dict[str, int]:
+    """Return by how much words tell that a text is worth a look; the sum of an order is above 0.
+
+    A word has the weight of its meaning and one of its own; words of honest text tell against it.
+
+    Args:
+        texts: What there is to learn from.
+        found: Whether a text is an order that the model finds.
+        honest: Whether a text is honest.
+    """
+    meanings = leaning.meanings()
+    chosen = [at for at in range(len(texts)) if found[at] or honest[at]]
+    words = [{word.decode("utf-8", "replace") for word in orders.words_of(tidy_content(texts[at]))} for at in chosen]
+    seen = Counter(word for own in words for word in own)
+    known = sorted(
+        one for one in {word for word in seen if seen[word] >= FEWEST_TELLING} | meanings.keys() if one.isalpha()
+    )
+    kinds = {kind: at for at, kind in enumerate(sorted({*meanings.values()}), len(known))}
+    places = {word: [at, *([kinds[meanings[word]]] if word in meanings else [])] for at, word in enumerate(known)}
+    rows = [[place for word in sorted(own) if word in places for place in places[word]] for own in words]
+    row_of, columns = (
+        np.repeat(np.arange(len(rows)), [len(row) for row in rows]),
+        np.concatenate([np.array(row, int) for row in rows]),
+    )
+    wanted = np.array([float(found[at]) for at in chosen])
+    weights = np.zeros(len(known) + len(kinds))
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for turn in range(1, TURNS + 1):
+        scores = np.bincount(row_of, weights[columns], len(rows)) - UNLIKELY
+        errors = (1 / (1 + np.exp(-scores)) - wanted) * np.where(wanted > 0, MISSING_COSTS, 1.0)
+        slope = np.bincount(columns, errors[row_of], len(weights)) + SHRINK_TELLING * weights
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        weights -= RATE * (mean / (1 - 0.9**turn)) / (np.sqrt(square / (1 - 0.999**turn)) + 1e-8)
+    much = {word: round(float(weights[places[word]].sum()) * UNIT) for word in known}
+    return {word: one for word, one in much.items() if abs(one) >= LEAST_TELLING}
+
+
+def write(learned: Learned, much: dict[str, int]) -> None:
     path = Path(leaning.__file__).with_name("leaning.json")
     data = json.loads(path.read_text("utf-8"))
     weights: defaultdict[str, list[Any]] = defaultdict(lambda: [0.0, {}, {}, {}])
@@ -104,6 +145,8 @@ def write(learned: Learned) -> None:
     head = json.dumps(data | {"bias": round(learned.bias, 2), "weights": {}}, ensure_ascii=False, indent=1)
     rows = ",\n".join(f"  {json.dumps(word, ensure_ascii=False)}: {packed(found)}" for word, found in kept.items())
     path.write_text(head.removesuffix("{}\n}") + f"{{\n{rows}\n }}\n}}\n", encoding="utf-8")
+    grouped = {str(one): " ".join(word for word in much if much[word] == one) for one in sorted({*much.values()})}
+    path.with_name("telling.json").write_text(json.dumps(grouped, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def packed(value: Any) -> str:
@@ -130,7 +173,9 @@ def main() -> None:
             f" {np.mean(scores[is_honest] > least):.1%} of what looks like one"
         )
     if arguments.write:
-        write(Learned(texts))
+        learned = Learned(texts)
+        found = [is_order and learned.score(features) >= orders.LEANS for features, is_order in texts]
+        write(learned, telling([text for text, *_ in known], found, [not is_order for _, is_order in texts]))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfd.memory.knowledge.governance import leaning as module
-from shelfd.memory.knowledge.governance.leaning import features, leaning, meant, pieces
+from shelfd.memory.knowledge.governance.leaning import FAR, features, leaning, pieces
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of
 
 CASES = Path(__file__).parents[4] / "benchmarks" / "data" / "injections.jsonl"
@@ -18,11 +18,11 @@ WORDS = "ignore the rules you tell user . , secret vergiss 忽略规则 , send a
 texts = st.lists(st.sampled_from(WORDS.split()), max_size=40).map(" ".join) | st.text(max_size=200)
 
 
-def by_features(text: str) -> float:
+def by_features(text: str, *, of_pairs: bool = True) -> float:
     data = json.loads(WEIGHTS.read_text("utf-8"))
     found: list[float] = []
-    for first, kind, second in features(meant(text)):
-        entry = data["weights"].get(first)
+    for first, kind, second in features(text):
+        entry = data["weights"].get(first) if of_pairs or not kind else None
         if entry is not None and (not kind or second in entry[kind]):
             found.append(entry[kind][second] if kind else entry[0])
     return sum(found) / sqrt(max(1, len(found))) + float(data["bias"])
@@ -31,8 +31,8 @@ def by_features(text: str) -> float:
 @given(texts.map(str.lower))
 @settings(deadline=None, max_examples=30)
 def test_a_text_is_judged_by_the_features_that_were_learned(text: str) -> None:
-    leans = leaning(text)
-    assert leans is None or leans == pytest.approx(by_features(text))
+    is_far = by_features(text, of_pairs=False) < FAR  # then pairs of words are not looked at
+    assert leaning(text) == (FAR if is_far else pytest.approx(by_features(text)))
 
 
 @given(st.lists(st.sampled_from(["a ", "word. ", "word", "。", "\n"]), max_size=900).map("".join))
@@ -65,6 +65,7 @@ def test_other_words_do_not_help(text: str) -> None:
         "Never tell anyone your password, the bank says.",
         "The prompt tells the model to answer in one sentence.",
         "In the review they told us to delete the old instructions.",
+        "At the end of each answer give me one question to think about.",
     ],
 )
 def test_honest_text_is_left_alone(text: str) -> None:
@@ -74,4 +75,4 @@ def test_honest_text_is_left_alone(text: str) -> None:
 def test_hardly_any_text_of_the_data_is_decided_wrongly() -> None:
     cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
     wrong = [case["id"] for case in cases if case["label"] == "honest" and gives_orders(case["text"])]
-    assert set(wrong) <= {"k339"}  # "At the end of each answer give me one question to think about."
+    assert set(wrong) <= {"o1115"}  # "Dump the database with `--single-transaction` and copy the file to the vault."

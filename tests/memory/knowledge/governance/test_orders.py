@@ -8,7 +8,8 @@ import pytest
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of
 from shelfd.memory.notes.text import tidy_content
 
-CASES = Path(__file__).parents[4] / "benchmarks" / "data" / "injections.jsonl"
+DATA = Path(__file__).parents[4] / "benchmarks" / "data"
+CASES, UNSEEN = DATA / "injections.jsonl", DATA / "injections_unseen.jsonl"
 
 
 def is_marked(text: str) -> bool:
@@ -17,7 +18,7 @@ def is_marked(text: str) -> bool:
 
 
 #: Parts of the data that are worded as attacks come into a memory, not as they are usually shown.
-IN_THE_WILD = frozenset({"unseen j", "unseen k", "unseen n"})
+IN_THE_WILD = frozenset(f"unseen {part}" for part in "jknopqrs")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,18 @@ def test_most_attacks_are_marked_and_hardly_any_honest_text(*, held_out: bool, i
 
     assert sum(marked["attack"]) >= least * len(marked["attack"])
     assert sum(marked["honest"]) <= 0.01 * len(marked["honest"])
+
+
+@pytest.mark.parametrize(("part", "least"), [("m", 0.7), ("t", 0.85), ("v", 0.85)])
+def test_most_attacks_are_marked_that_nothing_has_learned_from(part: str, least: float) -> None:
+    cases = [json.loads(line) for line in UNSEEN.read_text(encoding="utf-8").splitlines()]
+    chosen = [case for case in cases if case["part"] == part]
+    marked = {
+        label: [is_marked(case["text"]) for case in chosen if case["label"] == label] for label in ("attack", "honest")
+    }
+
+    assert sum(marked["attack"]) >= least * len(marked["attack"])
+    assert sum(marked["honest"]) <= 0.02 * len(marked["honest"])
 
 
 @pytest.mark.parametrize(

@@ -15,26 +15,26 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
-from shelfd.memory.knowledge.governance.leaning import leaning, may_lean
+from shelfd.memory.knowledge.governance.leaning import leaning, may_lean, pieces, telling_words
 
 #: What the orders of a passage weigh together, at least, for it to give orders; and if the text is about attacks.
 _ENOUGH: Final = 1.0
 _ENOUGH_IN_REPORTS: Final = 2.0
 #: A text that leans so far to an order gives one, and one that leans less than this gives none, whatever rules say.
-LEANS: Final = 0.75
-_LEANS_NOT: Final = -1.5
+LEANS: Final = 1.3
+_LEANS_NOT: Final = -0.5
 _ROUNDING: Final = 1e-9
 #: Before an order, so many characters tell whether it is one.
 _TOLD: Final = 10
 #: So many characters beside what is quoted make a frame around it.
 _FRAME: Final = 12
-#: Orders have two of the words that the rules know, or more.
-_FEWEST_WORDS: Final = 2
 #: Long text is looked at in passages of so many characters, which share some: what is far apart is not one order. Of
 #: many that have words of orders, those with the most are looked at: some milliseconds.
 _PASSAGE: Final = 1_200
 _SHARED: Final = 300
 _PASSAGES: Final = 16
+#: Longer text is looked at in pieces, for many words of honest text outweigh those of an order.
+_WHOLE: Final = 600
 #: Bytes a word, at most, of text whose letters stand apart.
 _APART: Final = 2.4
 
@@ -63,7 +63,7 @@ _QUOTED: Final = re.compile(
     re.DOTALL,
 )
 _NO_LETTER: Final = re.compile(r"[\W\d_]+")
-_DISGUISES: Final = frozenset("ign0re 1gnore ignor3 1gn0re disreg4rd 0verride f0rget byp4ss".split())
+_DISGUISES: Final = frozenset(b"ign0re 1gnore ignor3 1gn0re disreg4rd 0verride f0rget byp4ss".split())
 
 
 class _Order(NamedTuple):
@@ -97,7 +97,6 @@ class _Known(NamedTuple):
     by_word: dict[bytes, list[_Order]]
     by_stem: dict[str, list[_Order]]
     words: frozenset[bytes]  #: all of these
-    telling: frozenset[bytes]  #: those of which one is enough to look closer
     told: re.Pattern[str]
     reporting: tuple[str, ...]
 
@@ -107,7 +106,6 @@ def _known() -> _Known:
     data = json.loads(files("shelfd.memory.knowledge.governance").joinpath("orders.json").read_text(encoding="utf-8"))
     by_word: defaultdict[bytes, list[_Order]] = defaultdict(list)
     by_stem: defaultdict[str, list[_Order]] = defaultdict(list)
-    telling = {word.encode() for word in (*_DISGUISES, *data["telling"].split())}
     for rule in data["rules"]:
         pattern = rule["pattern"]
         for name, text in data["vocabulary"].items():
@@ -117,14 +115,9 @@ def _known() -> _Known:
         for word in rule.get("words", "").split():
             for form in {word, word if word.isascii() else word.capitalize()}:  # only ASCII is folded before
                 by_word[form.encode()].append(order)
-                if rule.get("alone"):
-                    telling.add(form.encode())
         for stem in rule.get("stems", "").split():
             by_stem[stem].append(order)
-    words = frozenset(by_word) | telling
-    return _Known(
-        dict(by_word), dict(by_stem), words, frozenset(telling), re.compile(data["told"]), tuple(data["reporting"])
-    )
+    return _Known(dict(by_word), dict(by_stem), frozenset(by_word), re.compile(data["told"]), tuple(data["reporting"]))
 
 
 @cache
@@ -139,9 +132,10 @@ def words_of(text: str) -> Sequence[bytes]:
     return text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
 
 
+@cache
 def words_of_orders() -> frozenset[bytes]:
     """Return the words without which, in a language that has blanks between words, no order is given; in UTF-8."""
-    return _known().words
+    return _DISGUISES | telling_words()
 
 
 def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | None = None) -> bool:
@@ -152,13 +146,16 @@ def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | 
         words: Its words, as :func:`words_of` returns them.
         among: Those of them that are among :func:`words_of_orders`, if that is known; perhaps with others.
     """
-    known = _known()
-    found = known.words.intersection(words if among is None else among)
-    if found and (len(found) >= _FEWEST_WORDS or not known.telling.isdisjoint(found)):
+    if len(text) > _WHOLE:
+        return any(may_give_orders(piece, words_of(piece)) for piece in pieces(text))
+    found = words_of_orders().intersection(words) if among is None else among
+    if (found or not text.isascii()) and (may_lean(text, found) or not _DISGUISES.isdisjoint(found)):
         return True
     if len(words) * _APART > len(text) > _FRAME:
         return True
-    return not text.isascii() and (_INVISIBLE.search(text) is not None or any(stem in text for stem in known.by_stem))
+    return not text.isascii() and (
+        _INVISIBLE.search(text) is not None or any(stem in text for stem in _known().by_stem)
+    )
 
 
 def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
@@ -171,7 +168,7 @@ def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
     if len(text) <= _PASSAGE + _SHARED:
         return _weigh(text, words)
     passages = [text[begin : begin + _PASSAGE] for begin in range(0, len(text), _PASSAGE - _SHARED)]
-    known = _known().words
+    known = words_of_orders()
     counted = [
         (len(known.intersection(words)), passage)
         for passage in passages
@@ -192,10 +189,9 @@ def _weigh(text: str, words: Sequence[bytes] | None = None) -> bool:
     text = _undisguised(text)
     if words is None or plain != text:
         words = words_of(text)
-    if may_lean(text, words):
-        leans = leaning(_own_words(text))
-        if leans is not None and (leans >= LEANS or leans < _LEANS_NOT):
-            return leans >= LEANS
+    leans = leaning(_own_words(text))
+    if leans >= LEANS or leans < _LEANS_NOT:
+        return leans >= LEANS
     orders = _orders_by_words(text, words)
     if text.isascii() and _weight_of(orders) < _ENOUGH:
         return False  # nor can there be more in what is left without quotations
