@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.memory.knowledge.evolution.comparing import Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.reading import LONGEST, read
 from shelfd.memory.knowledge.evolution.slots import slots_of, wanted
+from shelfd.memory.knowledge.evolution.verdicts import Verdict
 
 NOON = int(datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp() * 1e6)
 SUPERSEDED = {Verdict.UPDATED, Verdict.CORRECTED}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from shelfd.memory.knowledge.evolution.comparing import Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import slots_of, wanted, withdrawing
+from shelfd.memory.knowledge.evolution.verdicts import Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 
 UNSEEN = Path(__file__).parents[4] / "benchmarks" / "data" / "evolution_unseen.jsonl"

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.distilling.engines import Distilled, Reader
 from shelfd.memory.knowledge.evolution.applying import remember_evolved
-from shelfd.memory.knowledge.evolution.comparing import Judgement
+from shelfd.memory.knowledge.evolution.verdicts import Judgement
 from shelfd.memory.knowledge.model.checked import LLM
 from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, Operation
 from shelfd.memory.log.transaction import Transaction

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
@@ -21,6 +20,7 @@ from shelfd.memory.knowledge.evolution.slots import (
     withdrawing,
 )
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key

@@ -6,7 +6,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, PHRASES, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive, with_verb
+from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, progressive, with_verb
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 _AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
@@ -33,7 +33,7 @@ def read_clause(
                 if statement.effect is not Effect.INSTEAD:
                     statement = statement._replace(words=content(whole, lexicon))
                 return _marked(statement, marks), found["s"].split()
-    at = find_verb(words, lexicon)
+    at = find_verb(words, lexicon, proper)
     if at is None and before and words[0] in lexicon.verbs:
         at = 0
     elif at is None or at == len(words) - 1:
@@ -173,7 +173,7 @@ def _by_pattern(
     effect = Effect(name)
     if effect is Effect.INSTEAD:
         words = subject.split()
-        at = find_verb(words, lexicon)
+        at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
         said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
@@ -238,7 +238,7 @@ def stated(
     """Read what a subject's verb is followed by."""
     lists, language = lexicon.lists, lexicon.language
     is_be = verb in lists["be"]
-    lemma, told = ("be", verb in lists["be_past"]) if is_be else lexicon.verbs.get(verb) or (verb, verb[-2:] == "ed")
+    lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
     date: list[str] = []

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from shelfd.memory.knowledge.evolution.comparing import NOTHING, Judgement, Verdict, compare
+from shelfd.memory.knowledge.evolution.comparing import compare
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.verdicts import NOTHING, Judgement, Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals, withdrawn
 
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from shelfd.memory.knowledge.entities.gazetteer import load_names
+from shelfd.memory.knowledge.evolution.conjugation import conjugate
 from shelfd.memory.notes.words import fold
 
 #: Whoever speaks: alone, and with others; and who is told to do something.
@@ -129,6 +130,11 @@ def lexicon(language: str) -> AlphabeticLexicon:
             verbs.setdefault(form, (present[0], True))
         for form in present:
             verbs[form] = (present[0], form in text["told_forms"].split())
+    for each in conjugate(text.get("regular", ""), language):
+        for form in (each.infinitive, *each.present):
+            verbs.setdefault(form, (each.infinitive, False))
+        for form in each.told:
+            verbs.setdefault(form, (each.infinitive, True))
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (

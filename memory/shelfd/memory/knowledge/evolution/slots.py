@@ -13,9 +13,9 @@ from zlib import crc32
 from pydantic_core import from_json, to_json
 
 from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeable
-from shelfd.memory.knowledge.evolution.comparing import USE
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.

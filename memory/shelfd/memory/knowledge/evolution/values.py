@@ -32,3 +32,8 @@ def may_contain(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
         return True
     known = countries()
     return known.isdisjoint(new) != known.isdisjoint(old)
+
+
+def times(statement: Statement) -> set[str]:
+    """Return the times that are said besides the value."""
+    return {word for word in statement.rest if word[0] == "~"}

@@ -1,12 +1,19 @@
 """Where the verb of a clause stands."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 
 
-def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
-    """Return the position of the clause's verb; None if none is known and none looks like one."""
+def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str] = frozenset()) -> int | None:
+    """Return the position of the clause's verb; None if none is known and none looks like one.
+
+    Args:
+        words: Of the clause.
+        lexicon: Of its language.
+        proper: Which of them have a capital.
+    """
     be, predicates = lexicon.lists["be"], lexicon.lists["predicates"]
     for at in range(1, len(words)):
         word = words[at]
@@ -21,12 +28,54 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
             if following in be or lexicon.verbs.get(following, ("", False))[1]:
                 return at + 1
         return at
+    return _unknown_verb(words, lexicon, proper)
+
+
+def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
+    """Return the position of what looks like a verb."""
     if lexicon.language == "en":
+        after_speaker = next((at for at in range(1, len(words) - 1) if words[at] not in lexicon.lists["unsaid"]), 0)
+        if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
+            return after_speaker
         for at in range(1, len(words) - 1):
             word = words[at]
             if word.isalpha() and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith(("ss", "us")):
                 return at
+    elif lexicon.language == "de" and len(words) <= _CLAUSE:
+        # Nouns have capitals, and the verb comes after the first of them.
+        named = words[0] not in lexicon.lists["dull"]
+        for at in range(1, len(words)):
+            word = words[at]
+            if word in proper:
+                named = True
+            elif named and word.endswith(("t", "en", "te")) and _is_bare(word, lexicon, proper):
+                return at
     return None
+
+
+def _is_bare(word: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> bool:
+    """Return whether a word is none of those that are known for something else than a verb."""
+    if not word.isalpha() or len(word) < _SHORTEST or word in proper or word in lexicon.states:
+        return False
+    lists = lexicon.lists
+    return not any(word in lists[name] for name in _NO_VERBS)
+
+
+def form_of(verb: str, lexicon: AlphabeticLexicon) -> tuple[str, bool]:
+    """Return a verb's dictionary form, and whether the form *verb* tells of the past.
+
+    Of one that is not known, something else is returned that its forms have in common.
+    """
+    if (known := lexicon.verbs.get(verb)) is not None:
+        return known
+    if lexicon.language == "en":
+        if verb[-1] != "s" or verb[-2:] == "ss":
+            return verb, verb[-2:] == "ed"
+        return (f"{verb[:-3]}y" if verb[-3:] == "ies" else verb[:-2] if verb.endswith(_HISSED) else verb[:-1]), False
+    if lexicon.language == "de":
+        is_told = verb.endswith(("te", "ten"))
+        return verb.removesuffix("n").removesuffix("e").removesuffix("t").removesuffix("e"), is_told
+    return verb, False
 
 
 def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
@@ -36,8 +85,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     lists, be = lexicon.lists, lexicon.lists["be"]
     if word in lists["modifiers"] or before in be or (lexicon.language == "en" and word.endswith("ing")):
         return False
-    if word == lemma and (before in lists["determiners"] or before in lists["of"]):
-        return False  # as "the work"
+    if (word == lemma or lexicon.language in _ROMANCE) and (before in lists["determiners"] or before in lists["of"]):
+        return False  # as "the work", "la marca"
     if at == 1 and before in lists["determiners"] and any(one in lists["predicates"] for one in words[2:]):
         return False  # as "el bebe pesa"
     if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
@@ -52,6 +101,18 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return True
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+_SPEAKERS: Final = ("i", "we", "they", "you")
+_CLAUSE: Final = 14  #: words of a clause in which an unknown German verb is looked for
+_SHORTEST: Final = 3
+_HISSED: Final = ("ches", "shes", "sses", "xes", "zes")
+_NO_VERBS: Final = (
+    "prepositions", "determiners", "pronouns", "unsaid", "qualities", "spoken_before", "unreal_words", "triggers",
+    "nouns", "concrete_nouns", "times", "perfect", "conditions", "relatives", "be",
+)  # fmt: skip
+#: Languages in which what says who does something is no noun's form: "compra" is "buys" and "purchase".
+_ROMANCE: Final = ("es", "fr")
 
 
 def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from shelfd.memory.knowledge.evolution.comparing import Verdict
+from shelfd.memory.knowledge.evolution.verdicts import Verdict
 from shelfd.memory.knowledge.model.checked import ModelAnswer, ask_checked, room
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut

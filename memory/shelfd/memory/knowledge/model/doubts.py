@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
 from shelfd.memory.knowledge.evolution.applying import Evolved
-from shelfd.memory.knowledge.evolution.comparing import ADDS, Verdict
+from shelfd.memory.knowledge.evolution.verdicts import ADDS, Verdict
 from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, OpenStatement, Operation, decisions_by_model
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note

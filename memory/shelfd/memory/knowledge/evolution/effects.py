@@ -1,0 +1,137 @@
+"""What a statement that tells of a change does to an older one of the same subject. In doubt: nothing."""
+
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
+from shelfd.memory.knowledge.evolution.circumstances import (
+    both_enjoy,
+    has_digit,
+    is_clock,
+    is_version,
+    left_home,
+    only_begins,
+    said_besides,
+    works_there,
+)
+from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.values import may_contain, times
+from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
+
+
+def by_effect(new: Statement, old: Statement) -> Judgement:
+    """Return what a new statement with a cue does to an old one of the same subject."""
+    effect = new.effect
+    if effect is Effect.ENDED:
+        return _ended(new, old)
+    if old.event:
+        return ADDS
+    if effect is Effect.GONE:
+        planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
+        return updated(new, "does not take place") if planned or not _GOING_ON.isdisjoint(old.core) else ADDS
+    if effect is Effect.REMOVED:
+        words = lexicon(new.language)
+        in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
+        return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
+    if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
+        at_home = says_alike(new.language, old.verb, _home(new.language))
+        placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
+        if at_home and left_home(new, old):
+            return updated(new, "moved")
+        return _changed(new, old, "moved") if (at_home or placed) else ADDS
+    if effect is Effect.LEFT:
+        words = lexicon(new.language)
+        inside = old.link in words["inside"] and old.verb in words["staying"]
+        inside = inside or (old.verb == "be" and old.link != "" and (old.slot is Arity.ONE or old.link == "in a"))
+        return updated(new, "left") if inside and new.core == old.core else ADDS
+    if effect is Effect.RENEWED and new.value is Value.NAME:
+        is_attribute = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and not old.link
+        return _changed(new, old, "changed") if is_attribute else renewed(new, old)
+    if new.value is Value.NAME and old.slot is not Arity.ONE:
+        return ADDS
+    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
+
+
+_GOING_ON: Final = frozenset(("progress", "in-progress"))
+
+
+def moved_on(new: Statement, old: Statement) -> Judgement:
+    """Return what becomes of a place that somebody had moved to before; of tools and jobs one may have both."""
+    are_so = new.positive and old.positive and new.effect is old.effect is Effect.MOVED and new.verb == old.verb
+    are_places = places().issuperset((" ".join(new.core), " ".join(old.core)))
+    return _changed(new, old, "moved") if are_so and are_places else ADDS
+
+
+def _home(language: str) -> str:
+    return spaceless(language).home if language in ("zh", "ja") else lexicon(language).home
+
+
+def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
+    """A new value in place of one of the same kind."""
+    if old.value is Value.AMOUNT and (not differ(new, old) or families(new) != families(old)):
+        return ADDS
+    if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
+        return ADDS
+    if old.value is Value.TIME and is_clock(new.core[0]) is not is_clock(old.core[0]):
+        return ADDS  # at two, and on Friday
+    if old.several or not said_besides(new, old) <= {*new.words, *new.rest}:
+        return ADDS
+    if old.value is not Value.AMOUNT and may_contain(new.core, old.core):
+        return ADDS
+    return updated(new, reason)
+
+
+def _ended(new: Statement, old: Statement) -> Judgement:
+    """Something named, or the whole predicate, no longer holds."""
+    if old.slot is Arity.FIXED:  # who moves away was born there all the same
+        return ADDS
+    if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
+        return ADDS
+    if new.verb and not says_alike(new.language, new.verb, old.verb) and not both_enjoy(new, old):
+        return ADDS
+    if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
+        return ADDS
+    ended = {*new.core, *new.rest}
+    if new.language in ("zh", "ja"):
+        fits = bool(old.core) and new.core == old.core
+    else:
+        ended = {word for word in ended if word[0] != "~"}
+        core, said, every = {*old.core}, {*old.core, *old.rest}, {*new.core}
+        if old.value is Value.AMOUNT:  # three coffees are coffee, and 5 mg of it are it
+            core, said, ended, every = ({*map(singular, words)} for words in (said, said, ended, every))
+        fits = every <= core and ended <= said and not only_begins(every, old)
+        fits = fits and (not new.link or not old.link or new.link in (old.link, "out of"))
+        fits = fits and (
+            bool(new.core)
+            or not old.core
+            or bool(new.verb != "be" and old.link)
+            or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work")
+        )
+    if not fits or old.several:
+        return ADDS
+    return updated(new, "no longer holds")
+
+
+def _can_end(old: Statement) -> bool:
+    """Return whether the use of a thing ends with it, as knowing of it does not."""
+    if old.language in ("zh", "ja") or old.verb == "be":
+        return True
+    words = lexicon(old.language)
+    if old.verb in words["now_functional"] | words["possessing"] | words["pursuing"]:
+        return True
+    return any(old.verb in each for each in words.classes)
+
+
+def renewed(new: Statement, old: Statement) -> Judgement:
+    """Return what becomes of what was used, where another of its kind, or the same in another version, is used now."""
+    words = lexicon(new.language)
+    if old.several or not (old.verb == "be" or words.alike(old.verb, USE[new.language])):
+        return ADDS
+    kinds = [{words.categories[word] for word in each.core if word in words.categories} for each in (new, old)]
+    other_version = new.core[-1:] != old.core[-1:] and (
+        (len(new.core) > 1 and new.core[:-1] == old.core[:-1] and has_digit(new.core[-1]) and has_digit(old.core[-1]))
+        or (is_version(new.core) and is_version(old.core))
+    )
+    if other_version or (kinds[0] and kinds[0] == kinds[1] and new.core != old.core):
+        return updated(new, "replaced by another of its kind")
+    return ADDS
