@@ -76,6 +76,8 @@ def test_what_was_written_without_the_rules_hides_nothing_and_is_found_by_its_sl
     cases = [json.loads(line) for line in UNSEEN.read_text(encoding="utf-8").splitlines()]
     hidden, missed, found = [], [], 0
     for case in cases:
+        if "occurred_at" in case["new"]:  # what is older is not what was written earlier
+            continue
         new = case["new"]["text"]
         said = read(new)
         looked_into = {*wanted(said), *withdrawing(withdrawals(new, said))}
@@ -89,4 +91,4 @@ def test_what_was_written_without_the_rules_hides_nothing_and_is_found_by_its_sl
                 missed.append((note["text"], new))
     assert not hidden
     assert not missed
-    assert found >= 200
+    assert found >= 520

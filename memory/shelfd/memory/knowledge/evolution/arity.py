@@ -1,5 +1,7 @@
 """How many values a subject can have of what is stated."""
 
+from typing import Final
+
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Value
 
@@ -32,7 +34,17 @@ def arity_of(
     if verb in lists["same_kind"]:
         return Arity.SAME_KIND
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
+    one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
+    one = one or (kind is Value.NAME and _is_whereabouts(verb, joined, core, lexicon))
     return Arity.ONE if one and kind is not Value.QUALITY else Arity.MANY
+
+
+def _is_whereabouts(verb: str, joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a verb and what follows say where somebody or something is: sleeps beneath, hangs in."""
+    lists = lexicon.lists
+    if verb not in lists["placing"] and verb not in lists["abiding"]:
+        return False
+    return not lists["spots"].isdisjoint(joined) and lists["abstract"].isdisjoint(core)
 
 
 def _is_functional(
@@ -64,7 +76,29 @@ def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str],
         return True
     if head in lexicon.lists["concrete_nouns"]:
         return not proper.isdisjoint(core)
-    return _has_part([head], lexicon.noun_parts)
+    return _has_part([head], lexicon.noun_parts) or _is_attribute(subject, head, core, proper, lexicon)
+
+
+def _is_attribute(
+    subject: list[str], head: str, core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> bool:
+    """Return whether a subject names, of something else, what is only one, by a word that is not known.
+
+    "The mouthpiece of the guild" is one person, "my cousin" one of several; a value that is a name or a code says who
+    or which it is, another word what it is like.
+    """
+    if proper.isdisjoint(core) or len(subject) < _OWNER_AND_ATTRIBUTE:
+        return False
+    lists = lexicon.lists
+    bare = [word for word in subject if word not in lists["dull"] and word not in lists["new"]]
+    if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha() or head in lists["relations"]:
+        return False
+    if head in proper if lexicon.language != "de" else lists["of"].isdisjoint(subject[1:]):
+        return False  # a name; in German all nouns have a capital
+    return not head.endswith(("s", "x")) or head.endswith("ss")  # else it is several
+
+
+_OWNER_AND_ATTRIBUTE: Final = 2
 
 
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:

@@ -4,6 +4,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.values import exclude_each_other
 
 #: Who moves from one town to another may work where they worked.
 _WORKING: Final = {"en": ("work", "in"), "de": ("arbeiten", "in"), "es": ("trabajar", "en"), "fr": ("travailler", "a")}
@@ -16,8 +17,10 @@ def ended_by(new: Statement, old: Statement) -> str | None:
         return "no longer lives"
     if new.language in ("zh", "ja"):
         return None
-    if _is_opposite(new, old):
+    if _is_opposite(new, old) or _is_reversed(new, old):
         return "another state"
+    if _is_put_elsewhere(new, old):
+        return "another place"
     if not new.now or not new.positive or new.event or old.event or not old.positive:
         return None
     if _is_elsewhere(new, old):
@@ -44,6 +47,21 @@ def _is_elsewhere(new: Statement, old: Statement) -> bool:
         if not is_placed or each.value is not Value.NAME or each.several or not words["abstract"].isdisjoint(each.core):
             return False
     return not {*new.core} <= {*old.core} and not {*old.core} <= {*new.core}
+
+
+def _is_put_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether what was hidden in one place is hidden behind another: by one participle, in two places."""
+    if new.verb != "be" or new.slot is not Arity.ONE or " " not in new.link or new.value is not Value.NAME:
+        return False
+    participle, *where = new.link.split() or [""]
+    before, *there = old.link.split() or [""]
+    if not where or not there or participle != before or old.verb != "be":
+        return False
+    if old.slot is not Arity.ONE or new.event or old.event or new.adds:
+        return False
+    spots = lexicon(new.language)["spots"] - {"with", "con", "by"}
+    is_so = new.positive and old.positive and not old.several and old.rest <= {*new.core, *new.rest}
+    return is_so and spots.issuperset((where[0], there[0])) and {*new.core}.isdisjoint(old.core)
 
 
 def both_enjoy(new: Statement, old: Statement) -> bool:
@@ -106,6 +124,26 @@ def _is_opposite(new: Statement, old: Statement) -> bool:
     if links not in _OPPOSITE or new.verb != "be" or old.verb != "be" or not (new.positive and old.positive):
         return False
     return new.core == old.core and new.rest == old.rest and not new.event and not old.event
+
+
+def _is_reversed(new: Statement, old: Statement) -> bool:
+    """Return whether all is said alike but one word, which excludes the other: with low confidence, and with high."""
+    if new.verb != old.verb or len(new.core) + len(new.rest) != len(old.core) + len(old.rest) or new.adds:
+        return False
+    words = lexicon(new.language)
+    if new.verb not in words["reversible"] or not (new.positive and old.positive) or new.event or old.event or new.past:
+        return False
+    if new.link != old.link:
+        how, once = new.link.split(), old.link.split()
+        is_alike = len(how) == len(once) > 1 and how[1:] == once[1:] and (new.core, new.rest) == (old.core, old.rest)
+        return is_alike and exclude_each_other(how[0], once[0], words)
+    if old.slot is Arity.FIXED and not {*old.core} <= {*new.core}:
+        return False
+    after, before = {*new.core, *new.rest}, {*old.core, *old.rest}
+    if new.amounts != old.amounts or len(after - before) != 1 or len(before - after) != 1:
+        return False
+    (word,), (other,) = after - before, before - after
+    return exclude_each_other(word, other, words)
 
 
 _OPPOSITE: Final = ({"in", "out of"}, {"on", "off"}, {"in", "outside"}, {"inside", "outside"}, {"on", "out of"})

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
-from shelfd.memory.knowledge.evolution.lexicon import ME, PHRASES, US, YOU, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, progressive, with_verb
+from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_written_alike, progressive, with_verb
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 _AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
@@ -21,38 +22,50 @@ def read_clause(
         before: The words of the subject of the clause before, which stands for one that is missing.
     """
     said = " ".join(words)
-    marks = _marks(words, said, lexicon)
+    marks = find_marks(words, said, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
         for name, pattern in lexicon.patterns:
             match, whole = pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(f"{' '.join(before)} {said}"), [*before, *words]
+            if match is not None and name == Effect.ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
+                continue  # what is sold for 700 euros is still sold
             if match is not None:
                 found = match.groupdict()
                 statement = _by_pattern(name, found, amounts, proper, lexicon)
                 if statement.effect is not Effect.INSTEAD:
                     statement = statement._replace(words=content(whole, lexicon))
-                return _marked(statement, marks), found["s"].split()
-    at = find_verb(words, lexicon, proper)
-    if at is None and before and words[0] in lexicon.verbs:
-        at = 0
-    elif at is None or at == len(words) - 1:
-        whole = with_verb(words, at, lexicon)
-        words, at = (words, at) if whole is words else (whole, len(whole) - 2)
+                return marked(statement, marks), found["s"].split()
+    words, at = _with_its_verb(words, proper, lexicon, before)
     if not before and (speaker := _unnamed(words, lexicon)):
         unsaid = lexicon.lists["unsaid"]
         verb, *after = (word for word in words if word not in unsaid)
         statement = stated([], verb, after, amounts, proper, lexicon)
-        return _marked(statement._replace(subject=frozenset((speaker,))), marks), []
+        return marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
-        return _marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
+        return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: at - 1 if at > 1 and words[at - 1] in lexicon.lists["perfect"] else at]
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
     if lexicon.language == "fr" and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
         statement = statement._replace(event=True)  # "a travaillé" is written like "travaille" without accents
-    return _marked(statement, marks), own
+    return marked(statement, marks), own
+
+
+def _with_its_verb(
+    words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon, before: list[str]
+) -> tuple[list[str], int | None]:
+    """Return a clause's words and where its verb stands, which may be one that a line leaves out."""
+    if before and len(words) > 2 and words[0] in lexicon.lists["fillers"] and words[1] in lexicon.verbs:
+        return words[1:], 0  # "and now serves the Warlord"
+    at = find_verb(words, lexicon, proper)
+    if at is None and before and words[0] in lexicon.verbs:
+        return words, 0
+    if at is None or at == len(words) - 1:
+        whole = with_verb(words, at, lexicon)
+        return (words, at) if whole is words else (whole, len(whole) - 2)
+    return words, at
 
 
 def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
@@ -71,57 +84,8 @@ def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
     return ""
 
 
-class Marks(frozenset[str]):
-    """What marks a clause: names of :class:`Statement`'s fields."""
-
-
-_UNMARKED: Final = Marks()
-_DENYING: Final = ("negative", "ended")
 #: Makes a statement of all its fields: in a third of the time, and each clause of each note is one.
 _new: Final = tuple.__new__
-
-
-def _marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
-    """Find the words that say how a clause is meant."""
-    marking = lexicon.marks.intersection(words)
-    if not marking and "," not in said:  # as most
-        return _UNMARKED
-    lists = {name for word in marking for name in lexicon.marking[word]}
-    if "," in said:  # a word with a comma inside may end with what begins a phrase
-        lists.update(PHRASES)
-    found = set()
-    if "negation" in lists:
-        found.add("ended" if "ended_words" in lists else "negative")
-    elif "ended_words" in lists and "anymore" in marking:
-        found.add("ended")
-    if "past_phrases" in lists and lexicon.past.search(said):
-        found.add("recent" if lexicon.recent.search(said) else "past")
-    if "unreal_words" in lists:
-        found.add("unreal")
-    if "now" in lists:
-        found.add("now")
-    if "correction_phrases" in lists and lexicon.corrects.search(said):
-        found.add("corrects")
-    if "additive" in lists or ("additive_phrases" in lists and lexicon.adds.search(said)):
-        found.add("adds")
-    return Marks(found)
-
-
-def _marked(statement: Statement, marks: Marks) -> Statement:
-    if not marks:
-        return statement
-    if "ended" in marks and statement.effect is Effect.SAYS:
-        statement = statement._replace(effect=Effect.ENDED)
-    # What was done last week is done: who divorced is divorced.
-    past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
-    *said, _, event, before, real, _, _, _, several, denied = statement
-    return _new(
-        Statement,
-        (
-            *said, marks.isdisjoint(_DENYING), event, past or before, "unreal" not in marks and real,
-            "now" in marks, "corrects" in marks, "adds" in marks, several, denied,
-        ),
-    )  # fmt: skip
 
 
 def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
@@ -138,6 +102,8 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
         words = list(_directed(words, lexicon))
     spoken, prepositions, classes = lexicon.spoken, lexicon.lists["prepositions"], lexicon.lists["class_nouns"]
     found = {said for word in words if (said := spoken.get(word, word)) and said not in prepositions}
+    if lexicon.feminine:
+        found = {lexicon.of_role(word) for word in found}
     if len(found) > 1:
         found.discard(US)  # "our budget" is the budget
     return frozenset(found if found.isdisjoint(classes) else found - classes or found)
@@ -173,6 +139,8 @@ def _by_pattern(
     effect = Effect(name)
     if effect is Effect.INSTEAD:
         words = subject.split()
+        if (particle := gone.split(" ", 1)[0]) in lexicon.lists["particles"]:
+            words, gone = [*words, particle], gone[len(particle) + 1 :]  # "findet im Garten statt statt im Saal"
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
@@ -180,6 +148,9 @@ def _by_pattern(
         denied = frozenset(content(gone.split(), lexicon))
         return said._replace(effect=effect, denied=denied - lexicon.lists["prepositions"] or denied)
     base = subject.split()
+    when = frozenset(word for word in base if word[0] == "~")
+    if when:  # "the review on Tuesday was cancelled"
+        base = [word for word in base if word not in when] or base
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
     verb = found.get("v") or ""
@@ -187,6 +158,9 @@ def _by_pattern(
     link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
+    if len(core) > 1 and core[0] in owner and core[0] in (ME, US):
+        core = core[1:]  # who sold my car owns it
+    rest |= when
     kind = _kind(core, proper, lexicon)
     if (
         effect is Effect.MOVED
@@ -241,12 +215,16 @@ def stated(
     lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
+    if language == "de" and len(after) > 1 and after[-1] in lists["particles"]:
+        lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
         date = _date_of(subject)
         subject = subject[len(date) :]
     unsaid = lists["unsaid"]
     raw_after = [word for word in after if word not in unsaid]
+    if is_be and language == "de":
+        raw_after = _in_order(raw_after, lexicon)
     if is_be and language == "en":
         subject, raw_after = _turned(subject, raw_after, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
@@ -261,10 +239,11 @@ def stated(
         and kind is Value.NAME
         and (value[0] in lists["indefinite"] or (value[0] == core[0] and _is_predicate(core, proper, lexicon)))
         and not (head_of(subject, lexicon) in lists["concrete_nouns"] and not proper.isdisjoint(core))
+        and (value[0] in lists["indefinite"] or lists["modifiers"].isdisjoint(subject))  # "the main target is shipping"
     ):
         kind = Value.QUALITY
-    if is_be and link in lists["places"] and proper.isdisjoint(core):
-        is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"])
+    if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
+        is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
         link += " the" if is_certain else " a"
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
     if slot is Arity.ONE and is_be:
@@ -279,6 +258,20 @@ def stated(
             Effect.SAYS, True, told, bool(date), True, False, False, False, several, NOBODY,
         ),
     )  # fmt: skip
+
+
+def _in_order(after: list[str], lexicon: AlphabeticLexicon) -> list[str]:
+    """Return what follows "ist" with the participle first that stands last: "mit Anna verheiratet"."""
+    if len(after) > 2 and after[0] in lexicon.lists["prepositions"]:
+        last = after[-1]
+        if last in lexicon.states or last in lexicon.lists["joined"]:
+            return [last, *after[:-1]]
+    return after
+
+
+def _is_owned(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a place is somebody's, as Sera's pocket."""
+    return lexicon.language == "en" and len(core) > 1 and core[0] in proper and core[-1] not in proper
 
 
 def _is_predicate(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
@@ -309,7 +302,7 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
     """Cut off what joins a verb to its value: a participle after "be", then prepositions."""
     at = 0
     link = []
-    if is_be and len(after) > 1 and _joins(after[0], after[1], lexicon):
+    if is_be and len(after) > 1 and (_joins(after[0], after[1], lexicon) or _is_set_for(after, lexicon)):
         link.append(after[0])
         at = 1
     prepositions = lexicon.lists["prepositions"]
@@ -319,16 +312,34 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
     return " ".join(link), after[at:]
 
 
+def _is_set_for(after: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a participle is followed by a time without a preposition: "prévue le 4 mai"."""
+    lists = lexicon.lists
+    if after[0] not in lists["joined"] or after[0] in lexicon.states:
+        return False
+    return next((word for word in after[1:3] if word not in lists["determiners"]), "")[:1] == "~"
+
+
 def _joins(word: str, following: str, lexicon: AlphabeticLexicon) -> bool:
     """Return whether a word after "be" belongs to the verb: called Mio, stored in, but not closed on."""
     if word in lexicon.lists["naming"]:
         return True
     if following not in lexicon.lists["prepositions"] or not _is_participle(word, lexicon):
         return False
-    return word not in lexicon.states or word in lexicon.lists["joined"]
+    return word not in lexicon.states or word in lexicon.lists["joined"] or following in lexicon.lists["agents"]
 
 
 def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
     if word in lexicon.lists["joined"]:
         return True
-    return (lexicon.language == "en" and word.endswith("ed")) or lexicon.verbs.get(word, ("", False))[1]
+    if is_written_alike(word, lexicon):
+        return True
+    ends = _PARTICIPLES.get(lexicon.language)
+    return (ends is not None and word.endswith(ends)) or lexicon.verbs.get(word, ("", False))[1]
+
+
+#: What a participle ends in.
+_PARTICIPLES: Final[dict[str, str | tuple[str, ...]]] = {
+    "en": "ed",
+    "es": ("ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas"),
+}

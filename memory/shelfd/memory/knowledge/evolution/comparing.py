@@ -5,6 +5,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
+    is_clock,
     is_exchangeable,
     is_one_role,
     resumed,
@@ -12,7 +13,15 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import category_of, may_contain, same_but_amounts, times
+from shelfd.memory.knowledge.evolution.values import (
+    HAVE,
+    another_time,
+    category_of,
+    is_another_day,
+    may_contain,
+    same_but_amounts,
+    times,
+)
 from shelfd.memory.knowledge.evolution.verdicts import (
     ADDS,
     EARLIER,
@@ -31,8 +40,8 @@ def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     if new.language != old.language:
         return NOTHING
-    if new.words == old.words and _same(new, old):
-        return SAME
+    if new.words == old.words and (repeated := _repeated(new, old)) is not None:
+        return repeated
     if not new.subject or not old.subject:
         return NOTHING
     same_subject = new.subject == old.subject
@@ -56,6 +65,13 @@ def compare(new: Statement, old: Statement) -> Judgement:
     return _other_value(new, old)
 
 
+def _repeated(new: Statement, old: Statement) -> Judgement | None:
+    """Return what becomes of what is said in the same words, whatever their subject and verb; None if that is open."""
+    if _same(new, old):
+        return SAME
+    return updated(new, "no longer holds") if _is_all_ended(new, old) else None
+
+
 def _same(new: Statement, old: Statement) -> bool:
     return (
         bool(new.words)
@@ -64,6 +80,14 @@ def _same(new: Statement, old: Statement) -> bool:
         and new.event == old.event
         and (new.denied == old.denied or new.effect is not Effect.INSTEAD)
     )
+
+
+def _is_all_ended(new: Statement, old: Statement) -> bool:
+    """Return whether *new* says that no longer holds what *old* says in the same words."""
+    if new.effect is not Effect.ENDED or new.positive or new.real != old.real or new.past:
+        return False
+    holds = old.positive and not old.past and not old.event and old.effect is Effect.SAYS
+    return holds and new.amounts == old.amounts and len(new.words) > 1
 
 
 def _denied(new: Statement, old: Statement) -> Judgement | None:
@@ -131,14 +155,23 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another state")
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)
-    if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
-        return ADDS
+    if not new.positive or new.adds or new.verb != old.verb or new.link != old.link:
+        return _felt_otherwise(new, old)
+    if new.several or old.several:
+        return updated(new, "other amounts") if _has_other_amounts(new, old) else ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
         return ADDS
-    if new.amounts and not new.event and same_but_amounts(new, old):
+    if new.amounts and (new.corrects or not new.event) and same_but_amounts(new, old):
         return _other_amount(new, old)
-    if not _comparable(new, old):
-        return ADDS
+    if not new.event and old.slot is not Arity.FIXED and (when := another_time(new, old)) is not None:
+        return updated(new, "another time") if when else ADDS
+    return _other_of_kind(new, old) if _comparable(new, old) else ADDS
+
+
+def _other_of_kind(new: Statement, old: Statement) -> Judgement:
+    """Another value of the same kind."""
+    if _is_done_otherwise(new, old):
+        return updated(new, "done otherwise now")
     if (turned := _turned(new, old)) is not None:
         return updated(new, turned)
     if set(new.core) == set(old.core):
@@ -150,15 +183,55 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     if not old.rest <= {*new.core, *new.rest}:
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
-        one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
-        return updated(new, "another time") if one else ADDS
+        return updated(new, "another time") if _has_one_time(new, old) else ADDS
     return ADDS if may_contain(new.core, old.core) else _other_name(new, old)
+
+
+def _has_one_time(new: Statement, old: Statement) -> bool:
+    """Return whether what is said to be at two times is only at one."""
+    if new.rest == old.rest and is_clock(new.core[0]) and is_clock(old.core[0]):
+        return True
+    is_habit = new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["habitual"] and not new.now
+    if is_habit and not any(map(str.isdigit, new.core[0])):
+        return False  # what opens on Mondays may open on Fridays
+    one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
+    return one and not is_another_day(new, old)
+
+
+def _felt_otherwise(new: Statement, old: Statement) -> Judgement:
+    """Return what becomes of what was liked and is disliked, or the other way round."""
+    if new.language in ("zh", "ja") or new.event or old.event or not new.positive:
+        return ADDS
+    opposed = lexicon(new.language).opposed
+    same = (new.link, new.core, new.rest) == (old.link, old.core, old.rest) and bool(new.core)
+    if not same or old.verb not in opposed.get(new.verb, ()):
+        return ADDS
+    return updated(new, "another state") if new.now else Judgement(Verdict.CONFLICT, "one denies what the other says")
+
+
+def _is_done_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done to the same in another way now: through attachments, and through links."""
+    if new.core != old.core or not new.core or not new.rest or not old.rest or new.event or old.event:
+        return False
+    if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
+        return False
+    is_way = new.slot is Arity.SAME_KIND or (new.now and new.verb not in lexicon(new.language)["many"])
+    return is_way and new.rest.isdisjoint(old.rest)
+
+
+def _has_other_amounts(new: Statement, old: Statement) -> bool:
+    """Return whether each of several amounts is another, as both seats of a booking."""
+    if new.verb != "be" or new.event or old.event or not same_but_amounts(new, old):
+        return False
+    return set(new.amounts).isdisjoint(old.amounts)
 
 
 def _turned(new: Statement, old: Statement) -> str | None:
     """Return how what is wanted or told to be done was turned into something else; None if it was not."""
     if set(new.core) == set(old.core):
         return "wanted otherwise" if _wants_otherwise(new, old) else None
+    if _wants_other_ones(new, old):
+        return "wanted otherwise"
     if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
         return "told to do otherwise"
     is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
@@ -171,7 +244,7 @@ def _left_state(new: Statement, old: Statement) -> bool:
         return False
     states, before, after = lexicon(new.language).states, old.link.split()[0], new.core[0]
     is_so = new.verb == "be" and new.positive and not new.link and not old.event and not times(old) and not new.event
-    return is_so and before != after and bool(states.get(before, 0) & states.get(after, 0))
+    return is_so and before != after and after in states.get(before, ())
 
 
 def _wants_otherwise(new: Statement, old: Statement) -> bool:
@@ -181,6 +254,19 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
     kinds = lexicon(new.language).categories
     before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
     return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
+
+
+def _wants_other_ones(new: Statement, old: Statement) -> bool:
+    """Return whether what is wanted of many is the same but for how they are: short answers, and long ones."""
+    if new.language in ("zh", "ja") or new.event or len(new.core) != _ONE_AND_HOW or len(old.core) != _ONE_AND_HOW:
+        return False
+    if new.verb not in lexicon(new.language)["reversible"] or new.verb == "be" or new.rest != old.rest:
+        return False
+    head = 0 if new.language in ("es", "fr") else 1
+    return new.core[head] == old.core[head] and new.core[head].endswith(("s", "en"))
+
+
+_ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 
 
 def _comparable(new: Statement, old: Statement) -> bool:
@@ -200,7 +286,7 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
 
 def _other_state(new: Statement, old: Statement) -> Judgement:
     states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
-    if not states.get(new.core[0], 0) & states.get(old.core[0], 0):
+    if new.core[0] not in states.get(old.core[0], ()):
         return ADDS
     if new.rest and old.rest and not (new.rest <= old.rest or old.rest <= new.rest or new.rest & _ALL):
         return ADDS  # on in one place, off in another
@@ -219,7 +305,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
             return Judgement(Verdict.CORRECTED, "corrected")
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
     if new.slot is Arity.ONE and old.slot is Arity.ONE:
-        if new.verb in _HAVE and new.core[:-1] != old.core[:-1]:
+        if new.verb in HAVE and new.core[:-1] != old.core[:-1]:
             return ADDS
         return updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
@@ -233,9 +319,9 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another value now")
     if new.now and new.language not in ("zh", "ja") and says_alike(new.language, new.verb, USE[new.language]):
         return renewed(new, old)
-    if new.now and new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["now_functional"]:
-        return updated(new, "another value now")
+    if new.now and new.language not in ("zh", "ja"):
+        words = lexicon(new.language)
+        one = new.verb in words["now_functional"] or (new.verb != "be" and new.verb not in words["many"])
+        is_same_occasion = new.rest == old.rest and any(word[0] != "~" for word in new.rest) and new.verb != "be"
+        return updated(new, "another value now") if one or is_same_occasion else ADDS
     return ADDS
-
-
-_HAVE: Final = ("have", "haben", "tener", "avoir")

@@ -15,7 +15,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import may_contain, times
+from shelfd.memory.knowledge.evolution.values import is_one_form, may_contain, times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
 
 
@@ -28,6 +28,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
+        planned = planned and times(new) <= {*old.core, *old.rest}
         return updated(new, "does not take place") if planned or not _GOING_ON.isdisjoint(old.core) else ADDS
     if effect is Effect.REMOVED:
         words = lexicon(new.language)
@@ -35,7 +36,10 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
-        placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
+        placed = (
+            old.slot is Arity.ONE and old.value is Value.NAME and (old.link != "" or is_one_form(new.core, old.core))
+        )
+        placed = placed and (old.verb == "be" or old.verb in lexicon(new.language)["placing"])
         if at_home and left_home(new, old):
             return updated(new, "moved")
         return _changed(new, old, "moved") if (at_home or placed) else ADDS
@@ -72,6 +76,8 @@ def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
         return ADDS
     if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
         return ADDS
+    if old.value is Value.TIME and not times(new) <= {*old.core, *old.rest}:
+        return ADDS  # what is on Monday was not moved from Tuesday
     if old.value is Value.TIME and is_clock(new.core[0]) is not is_clock(old.core[0]):
         return ADDS  # at two, and on Friday
     if old.several or not said_besides(new, old) <= {*new.words, *new.rest}:
@@ -91,6 +97,14 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
         return ADDS
+    if old.value is Value.AMOUNT and new.value is Value.AMOUNT and new.amounts[:1] != old.amounts[-1:]:
+        return ADDS  # of another amount
+    if new.language not in ("zh", "ja"):
+        words = lexicon(new.language)
+        if len(new.core) > 1 and new.core[0] in words["aged"] and new.core[0] not in old.core:
+            if not words["new"].isdisjoint(old.core):
+                return ADDS  # who sold the old one has the new one
+            new = new._replace(core=new.core[1:])
     ended = {*new.core, *new.rest}
     if new.language in ("zh", "ja"):
         fits = bool(old.core) and new.core == old.core

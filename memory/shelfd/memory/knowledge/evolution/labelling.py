@@ -21,6 +21,7 @@ _LINE: Final = re.compile(
 #: What stood there before, after the value or before an arrow.
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
+_PHRASE: Final = 2  #: words of a state with a preposition
 _LONGEST: Final = 6  #: words of a label, and of a value one more
 
 
@@ -45,6 +46,8 @@ def read_label(sentence: str) -> Statement | None:
         return None
     words = lexicon(language)
     label, value = tokenise(match["label"], words), _value(said, words)
+    if len(value.words) == _PHRASE and value.words[0] in words["places"]:
+        value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
     if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST + 1:
         return None
@@ -68,7 +71,7 @@ def read_label(sentence: str) -> Statement | None:
 
 def _value(text: str, words: AlphabeticLexicon) -> SentenceWords:
     """Read a value as it stands behind something, where a capital begins a name."""
-    text = _ARROW.sub("", text)
+    text = _ARROW.sub("", text).rstrip(".")
     text = reword(text, text.lower().split(), words)
     every = tokenise(f": {text}", words)
     if len(every.words) > 2 and every.words[2][0] == "~" and every.words[1] in words["rhythms"]:

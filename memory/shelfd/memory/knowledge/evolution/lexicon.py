@@ -51,7 +51,8 @@ class AlphabeticLexicon:
     marked: frozenset[str]  #: names of times and numbers
     plain: frozenset[str]  #: all others that have no accent: as they stand in a text they are folded
     multipliers: dict[str, float]
-    states: dict[str, int]  #: state -> bits of the groups of which each excludes the others
+    states: dict[str, frozenset[str]]  #: state -> those that it excludes
+    opposed: dict[str, frozenset[str]]  #: verb -> those that deny it
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
     categories: dict[str, int]  #: name -> number of its category
     ruled_out: dict[tuple[str, ...], tuple[str, ...]]  #: what somebody is -> what they do not do: "eat meat"
@@ -63,6 +64,14 @@ class AlphabeticLexicon:
     adds: re.Pattern[str]
     patterns: tuple[tuple[str, re.Pattern[str]], ...]
     home: str
+    feminine: tuple[tuple[str, str], ...]  #: how words for women end who do something -> how those for men do
+
+    def of_role(self, word: str) -> str:
+        """Return a word for somebody who does something as that for a man."""
+        for end, other in self.feminine:
+            if word.endswith(end) and len(word) > len(end) + 2:
+                return word[: -len(end)] + other
+        return word
 
     def __getitem__(self, name: str) -> frozenset[str]:
         return self.lists[name]
@@ -102,12 +111,18 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word.islower()
 
 
-def _bits(text: str) -> dict[str, int]:
-    """Return word -> the groups that it is in, a bit each: what is not open is closed, or resolved."""
-    found: dict[str, int] = {}
-    for at, group in enumerate(text.split("|")):
-        for word in group.split():
-            found[word] = found.get(word, 0) | 1 << at
+def _exclusions(text: str) -> dict[str, frozenset[str]]:
+    """Return word -> what it excludes: the others of its groups, but for those on its side of a slash.
+
+    What is not open is closed or resolved, and what is closed may be shut.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for group in text.split("|"):
+        sides = [frozenset(side.split()) for side in (group.split("/") if "/" in group else group.split())]
+        every = frozenset().union(*sides)
+        for side in sides:
+            for word in side:
+                found[word] = found.get(word, frozenset()) | (every - side)
     return found
 
 
@@ -119,22 +134,31 @@ def _ruled_out(text: str) -> dict[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
-@cache
-def lexicon(language: str) -> AlphabeticLexicon:
-    """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
-    data = load(f"{language}.json")
-    text = {name: value for name, value in data.items() if isinstance(value, str)}
+def _verbs(data: dict[str, Any], text: dict[str, str], language: str) -> dict[str, tuple[str, bool]]:
+    """Return form -> dictionary form, and whether it tells of the past: of verbs as they are listed, then by rule."""
     verbs: dict[str, tuple[str, bool]] = {}
     for present, told in data["verbs"]:
         for form in told:
             verbs.setdefault(form, (present[0], True))
         for form in present:
             verbs[form] = (present[0], form in text["told_forms"].split())
+    for row in text.get("irregular", "").split("|"):
+        for form in row.split():
+            verbs.setdefault(form, (row.split(" ", 1)[0], False))
     for each in conjugate(text.get("regular", ""), language):
         for form in (each.infinitive, *each.present):
             verbs.setdefault(form, (each.infinitive, False))
         for form in each.told:
             verbs.setdefault(form, (each.infinitive, True))
+    return verbs
+
+
+@cache
+def lexicon(language: str) -> AlphabeticLexicon:
+    """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
+    data = load(f"{language}.json")
+    text = {name: value for name, value in data.items() if isinstance(value, str)}
+    verbs = _verbs(data, text, language)
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (
@@ -174,7 +198,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         marked=marked,
         plain=frozenset(word for word in frozenset().union(*lists.values()) - marked if _is_plain(word)),
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
-        states=_bits(text["states"]),
+        states=_exclusions(text["states"]),
+        opposed=_exclusions(text["opposed"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
         categories=_groups(text["categories"]),
         ruled_out=_ruled_out(text.get("ruled_out", "")),
@@ -186,6 +211,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         adds=_either(text["additive_phrases"]),
         patterns=tuple((name, re.compile(pattern)) for name, pattern in data["patterns"]),
         home=text["home_verb"],
+        feminine=tuple((end, other) for end, _, other in (each.partition(":") for each in text["feminine"].split())),
     )
 
 
@@ -215,7 +241,7 @@ class SpacelessLexicon:
     home: str
     nouns: re.Pattern[str]
     fixed: re.Pattern[str]
-    states: dict[str, int]  #: as those of other languages
+    states: dict[str, frozenset[str]]  #: as those of other languages
     contrast: re.Pattern[str]
     negation: re.Pattern[str] | None
     pronouns: frozenset[str]
@@ -239,7 +265,7 @@ def spaceless(language: str) -> SpacelessLexicon:
         home=data["home"],
         nouns=re.compile(data["nouns"]),
         fixed=re.compile(data["fixed"]),
-        states=_bits(data["states"]),
+        states=_exclusions(data["states"]),
         contrast=re.compile(data["contrast"]),
         negation=re.compile(data["negation"]) if data["negation"] else None,
         pronouns=frozenset(data["pronouns"].split("|")),

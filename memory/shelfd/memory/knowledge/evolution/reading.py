@@ -3,18 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
 from shelfd.memory.knowledge.evolution.labelling import read_label, unmarked
 from shelfd.memory.knowledge.evolution.language import language_of
-from shelfd.memory.knowledge.evolution.lexicon import (
-    AlphabeticLexicon,
-    lexicon,
-)
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
-from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.statement import Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
 from shelfd.memory.notes.words import ends_as_question
 
@@ -33,6 +30,7 @@ END: Final = re.compile(
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
+_NUMBER: Final = re.compile(r"\d[\d.,:]*")
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
 
 
@@ -49,8 +47,9 @@ def read(text: str) -> tuple[Statement, ...]:
     inside = text[:-1]
     may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
     sentences = END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
+    before: SaidLast | None = None
     for sentence in sentences[: SENTENCES + 1]:
-        stated = statements_of(sentence, words)
+        stated, before = _read_sentence(sentence, words, before)
         if found and len(stated) == 1 and stated[0].corrects and not stated[0].subject:  # "I had it wrong before."
             found[-1] = found[-1]._replace(corrects=True)
             continue
@@ -60,8 +59,29 @@ def read(text: str) -> tuple[Statement, ...]:
 
 def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     """Read the clauses of one sentence; a clause without a subject has that of the one before."""
+    return _read_sentence(sentence, words, None)[0]
+
+
+class SaidLast(NamedTuple):
+    """What was said last: of whom a pronoun after it may speak."""
+
+    statement: Statement
+    subject: list[str]
+    proper: frozenset[str]
+
+
+def _read_sentence(
+    sentence: str, words: AlphabeticLexicon, before: SaidLast | None
+) -> tuple[list[Statement], SaidLast | None]:
+    """Return what a sentence states, and what was said last.
+
+    Args:
+        sentence: What is read.
+        words: Those of its language.
+        before: What was said before it.
+    """
     if (":" in sentence or "=" in sentence or "->" in sentence) and (line := read_label(sentence)) is not None:
-        return [line]
+        return [line], None
     if sentence[:1] in _MARKS:
         sentence = unmarked(sentence)
     found: list[Statement] = []
@@ -72,6 +92,7 @@ def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
         all_words = tokenise(reworded, words)
     corrects = False
     subject: list[str] = []
+    last = before
     lists = words.lists
     for clause, amounts in _clauses(all_words, words):
         if len(clause) <= 6 and not lists["correction_heads"].isdisjoint(clause) and _is_remark(clause, words):
@@ -83,16 +104,41 @@ def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
             denied = denied - lists["prepositions"] or denied
             found[-1] = found[-1]._replace(denied=found[-1].denied | denied, corrects=True)
             continue
-        statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
+        whole = (
+            _with_noun(clause, last, words) if last is not None and clause[0] in lists["clause_subjects"] else clause
+        )
+        statement, said = read_clause(whole, amounts, all_words.proper, words, subject)
         subject = said or subject
+        last = SaidLast(statement, subject, all_words.proper)
         if asks or corrects:
             statement = statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects)
         found.append(statement)
+    if reworded is not sentence and found and found[-1].effect is not Effect.SAYS:
+        left_out = [number for number in _NUMBER.findall(sentence) if number not in reworded]
+        found[-1] = found[-1]._replace(words=(*found[-1].words, *left_out))  # sold for 5,000 is not sold for 6,000
     if all_words.words and all_words.words[0] in words["conditions"]:
         found = [each._replace(real=False) for each in found]
     if corrects and not found:
-        return [Statement(words.language, words=tuple(all_words.words), corrects=True)]
-    return found
+        return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
+    return found, last
+
+
+def _with_noun(clause: list[str], last: SaidLast, words: AlphabeticLexicon) -> list[str]:
+    """Return a clause with the noun that its pronoun stands for, if nothing else was spoken of."""
+    return [*last.subject, *clause[1:]] if len(clause) > 1 and _is_alone(last, words) else clause
+
+
+def _is_alone(last: SaidLast, words: AlphabeticLexicon) -> bool:
+    """Return whether a statement speaks of nothing but its subject that a pronoun could stand for."""
+    statement = last.statement
+    if not statement.subject or not last.subject or not statement.subject.isdisjoint((ME, US, YOU)):
+        return False
+    if statement.value is not Value.NAME and not statement.rest:
+        return True
+    others = {word for word in (*statement.core, *statement.rest) if word[0] not in "#~"} - statement.subject
+    if statement.verb == "be" or statement.link or statement.rest or not others.isdisjoint(last.proper):
+        return False
+    return not others & (words["relations"] | words["concrete_nouns"])
 
 
 def _before_as(words: list[str]) -> list[str]:

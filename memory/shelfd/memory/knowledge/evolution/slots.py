@@ -238,6 +238,8 @@ def _by_effect(statement: Statement) -> Iterator[str]:
         if statement.verb:
             yield from _verbs(language, statement.verb)
         yield from (f"c {word}" for word in statement.core[:_WORDS])
+        if statement.value in _VALUES:
+            yield _KINDS[statement.value]
     else:
         yield _KINDS[statement.value]
 

@@ -14,7 +14,7 @@ _new: Final = tuple.__new__
 _SIGNS: Final = ';!?()"'
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
 _BEFORE_NUMBER: Final = "-€$£"
-_CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
+_CLOCK: Final = re.compile(r"0?(\d{1,2})(?:[:h](\d\d))(?::\d\d)?(am|pm)?|0?(\d{1,2})(am|pm)")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 _DIGIT: Final = re.compile(r"\d")
@@ -69,10 +69,20 @@ def _numeric(low: str) -> str:
     """Return a word with digits marked as a time if it is one, an ordinal as its number."""
     if low.isdigit():  # as most
         return low
-    if _CLOCK.fullmatch(low) or _DATE.fullmatch(low):
+    if (clock := _CLOCK.fullmatch(low)) is not None:
+        return _clock(clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or "")
+    if _DATE.fullmatch(low):
         return "~" + low
     ordinal = _ORDINAL.fullmatch(low)
     return ordinal[1] if ordinal else low
+
+
+def _clock(hour: str, minutes: str = "00", half: str = "") -> str:
+    """Return a time of the day in 24 hours: however it was written, the same time is the same word."""
+    number = int(hour)
+    if half:
+        number = number % 12 + (12 if half == "pm" else 0)
+    return f"~{number}:{minutes}"
 
 
 def _may_be_amount(word: str) -> bool:
@@ -120,6 +130,7 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
         if low in marked:
             if low in times and (low != "may" or (raw[0] == "M" and words)):
                 low = "~" + low
+                low = _of_month(words, low, lexicon)
             elif low in numbers:
                 numeric = True
             elif words and not raw.islower():
@@ -133,8 +144,22 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
             proper.add(low)
         add(low)
     if not numeric:
-        return _new(SentenceWords, (words, {}, frozenset(proper)))
-    return _amounts(words, lexicon, frozenset(proper))
+        return _new(SentenceWords, (_without_oclock(words), {}, frozenset(proper)))
+    return _amounts(_without_oclock(words), lexicon, frozenset(proper))
+
+
+def _of_month(words: list[str], day: str, lexicon: AlphabeticLexicon) -> str:
+    """Return a weekday together with the number before it, which it takes away: "the last Thursday" of a month."""
+    if len(words) > 1 and words[-1] in lexicon.lists["ordinals"] and words[-2] in lexicon.lists["determiners"]:
+        return f"~{words.pop()} {day[1:]}"
+    return day
+
+
+def _without_oclock(words: list[str]) -> list[str]:
+    """Return words without "Uhr" after a time of the day."""
+    if "uhr" not in words:
+        return words
+    return [word for at, word in enumerate(words) if word != "uhr" or not at or words[at - 1][0] != "~"]
 
 
 def split(sentence: str) -> list[str]:
@@ -184,7 +209,7 @@ def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str
         if unit is None and following in units():
             unit = following
             at += 1
-        elif unit is None and _is_label(found, lexicon):
+        elif unit is None and match is not None and _is_label(found, lexicon):
             found.append(word)
             continue
         family, factor = units()[unit] if unit else ("", 1.0)
@@ -196,9 +221,12 @@ def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str
 def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:
     """Append the time of which the number *word* is a part, and return where it ends."""
     following = words[at] if at < len(words) else ""
-    if following in _HOURS:
-        found.append(f"~{word}{'' if following == 'uhr' else following}")
-        return at + 1
+    if (following in _HOURS or lexicon.language in _CLOCKS) and (
+        clock := _time_of_day(word, words, at, found, lexicon)
+    ):
+        said, end = clock
+        found.append(said)
+        return end
     if following == "de" and at + 1 < len(words) and words[at + 1][1:] in lexicon["months"]:
         at, following = at + 1, words[at + 1]
     if following.startswith("~") and following[1:] in lexicon["months"]:
@@ -213,6 +241,47 @@ def _date(word: str, words: list[str], at: int, found: list[str], lexicon: Alpha
             found.append("~" + word)
             return at
     return None
+
+
+def _time_of_day(
+    word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon
+) -> tuple[str, int] | None:
+    """Return the time of which the number *word* is the hour, and where it ends; None if it is no hour."""
+    hour = _hour(word, lexicon)
+    following, after = (words[place] if place < len(words) else "" for place in (at, at + 1))
+    if not hour:
+        return None
+    if following in _PARTING and len(after) == _DIGITS and after.isdecimal():  # "8 h 30"
+        return _clock(hour, after), at + 2
+    if following in _HOURS:
+        return _clock(hour, half=following if following in _HALVES else ""), at + 1
+    if not _tells_clock(following, found, lexicon):
+        return None
+    if following == "y" and after in _PARTS_OF_HOUR:
+        return _clock(hour, _PARTS_OF_HOUR[after]), at + 2
+    return _clock(hour), at + (following in _CLOCK_HOURS)
+
+
+def _hour(word: str, lexicon: AlphabeticLexicon) -> str:
+    """Return an hour of the day in digits, "" if *word* is none."""
+    said = word if word.isdecimal() else f"{lexicon.numbers[word]:g}" if word in lexicon.numbers else ""
+    return said if said and int(said) <= _DAY else ""
+
+
+def _tells_clock(following: str, found: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the number before *following* is an hour: "a las dos", "à 9 h"."""
+    if lexicon.language == "es":
+        return found[-1:] in (["las"], ["la"]) and found[-2:-1] in (["a"], ["hasta"], ["desde"], ["son"])
+    return following in _CLOCK_HOURS and found[-1:] in (["a"], ["vers"], ["des"], ["est"])
+
+
+_DAY: Final = 24  #: hours
+_DIGITS: Final = 2  #: of minutes
+_PARTS_OF_HOUR: Final = {"media": "30", "cuarto": "15"}
+_PARTING: Final = ("uhr", "h")  #: what stands between hours and minutes
+_HALVES: Final = ("am", "pm")
+_CLOCKS: Final = ("es", "fr")
+_CLOCK_HOURS: Final = ("h", "heure", "heures", "horas")
 
 
 def _is_label(found: list[str], lexicon: AlphabeticLexicon) -> bool:

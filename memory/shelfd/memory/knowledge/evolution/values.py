@@ -1,7 +1,10 @@
 """What the values of two statements have in common."""
 
+import re
+from typing import Final
+
 from shelfd.memory.knowledge.evolution.amounts import singular
-from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
 from shelfd.memory.knowledge.evolution.statement import Statement, Value
 
 
@@ -10,8 +13,21 @@ def same_but_amounts(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja"):
         same = new.core == old.core and new.value is Value.AMOUNT
     else:
-        same = new.words == old.words or [*map(singular, new.words)] == [*map(singular, old.words)]
+        said = _without_occasion(new, old)
+        same = said == old.words or [*map(singular, said)] == [*map(singular, old.words)]
     return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
+
+
+def _without_occasion(new: Statement, old: Statement) -> tuple[str, ...]:
+    """Return the words of *new* without what led to it: nine nodes, after the expansion."""
+    said = len(old.words)
+    if len(new.words) > said and new.verb in ("be", *HAVE) and new.words[said] in lexicon(new.language)["occasions"]:
+        return new.words[:said]
+    return new.words
+
+
+#: Verbs of having.
+HAVE: Final = ("have", "haben", "tener", "avoir")
 
 
 def category_of(statement: Statement) -> set[int]:
@@ -34,6 +50,74 @@ def may_contain(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
     return known.isdisjoint(new) != known.isdisjoint(old)
 
 
+def is_another_day(new: Statement, old: Statement) -> bool:
+    """Return whether what is done at an hour is done then on other days only: nine on Mondays, ten on Sundays."""
+    if new.verb == "be" or ":" not in new.core[0]:
+        return False
+    days, before = (
+        {word for word in (*each.core, *each.rest) if word[0] == "~" and ":" not in word} for each in (new, old)
+    )
+    return bool(days - before)
+
+
 def times(statement: Statement) -> set[str]:
     """Return the times that are said besides the value."""
     return {word for word in statement.rest if word[0] == "~"}
+
+
+def exclude_each_other(word: str, other: str, words: AlphabeticLexicon) -> bool:
+    """Return whether nothing can be both: high and low, trusted and untrusted."""
+    if word in words.states.get(other, ()):
+        return True
+    shorter, longer = sorted((word, other), key=len)
+    if len(shorter) < _ADJECTIVE or not longer.endswith(shorter) or not word.isalpha():
+        return False
+    return longer.removesuffix(shorter) in words["reversing"]
+
+
+#: Letters of a word at least that one of its kind may be the opposite of.
+_ADJECTIVE: Final = 4
+
+
+def another_time(new: Statement, old: Statement) -> bool | None:
+    """Return whether all is said alike but its times, and they exclude each other; None if more or nothing differs.
+
+    What is so until Monday is not so until Friday, and a meeting has one time; but what is open on Monday may be open
+    on Friday, too.
+    """
+    if len(new.words) != len(old.words) or new.amounts != old.amounts or new.words == old.words:
+        return None
+    differing = []
+    for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
+        if word != other:
+            if word[0] != "~" or other[0] != "~":
+                return None
+            differing.append(at)
+    if new.verb == "be" and new.value is Value.TIME:
+        return True
+    if all(_is_bounded(new, at) for at in differing):
+        return True
+    if new.now and len(differing) == 1:
+        return True
+    clocks = [":" in new.words[at] for at in differing]
+    return False if any(clocks) and not all(clocks) else None
+
+
+def _is_bounded(statement: Statement, at: int) -> bool:
+    """Return whether the time at *at* is where something ends or begins: until the end of 2028."""
+    words, before = lexicon(statement.language), at - 1
+    while before > 0 and statement.words[before] in words["parts"]:
+        before -= 1
+    return before >= 0 and statement.words[before] in words["bounds"]
+
+
+def is_one_form(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
+    """Return whether two values are written alike, digits and letters in the same places: two addresses, two codes."""
+    if len(new) != 1 or len(old) != 1:
+        return False
+    forms = {_DIGITS.sub("0", _LETTERS.sub("a", word)) for word in (*new, *old)}
+    return len(forms) == 1 and "0" in forms.pop()
+
+
+_DIGITS: Final = re.compile(r"\d+")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")

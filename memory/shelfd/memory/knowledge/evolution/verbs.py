@@ -50,6 +50,11 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
                 named = True
             elif named and word.endswith(("t", "en", "te")) and _is_bare(word, lexicon, proper):
                 return at
+    elif lexicon.language == "fr":
+        for at in range(1, len(words) - 1):
+            after = _next_said(words, at, lexicon)
+            if words[at] in lexicon.lists["perfect"] and (after in lexicon.lists["determiners"] or after[:1] == "#"):
+                return at  # "a", which is "has" and without its accent "to"
     return None
 
 
@@ -73,8 +78,10 @@ def form_of(verb: str, lexicon: AlphabeticLexicon) -> tuple[str, bool]:
             return verb, verb[-2:] == "ed"
         return (f"{verb[:-3]}y" if verb[-3:] == "ies" else verb[:-2] if verb.endswith(_HISSED) else verb[:-1]), False
     if lexicon.language == "de":
-        is_told = verb.endswith(("te", "ten"))
+        is_told = verb.endswith(("te", "eten"))
         return verb.removesuffix("n").removesuffix("e").removesuffix("t").removesuffix("e"), is_told
+    if lexicon.language == "fr" and verb in lexicon.lists["perfect"]:
+        return "avoir", False
     return verb, False
 
 
@@ -83,10 +90,14 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     word, before = words[at], words[at - 1]
     lemma = lexicon.verbs[word][0]
     lists, be = lexicon.lists, lexicon.lists["be"]
-    if word in lists["modifiers"] or before in be or (lexicon.language == "en" and word.endswith("ing")):
+    is_modifier = word in lists["modifiers"] and _next_said(words, at, lexicon) not in lists["determiners"]
+    if is_modifier or before in be or (lexicon.language == "en" and word.endswith("ing")):
         return False
-    if (word == lemma or lexicon.language in _ROMANCE) and (before in lists["determiners"] or before in lists["of"]):
+    is_noun = before in lists["determiners"] or (before in lists["of"] and before not in lists["perfect"])
+    if is_noun and (word == lemma or lexicon.language in _ROMANCE):
         return False  # as "the work", "la marca"
+    if word not in lists["perfect"] and at + 1 < len(words) and words[at + 1] in be:
+        return False  # "the weekly sync is"
     if at == 1 and before in lists["determiners"] and any(one in lists["predicates"] for one in words[2:]):
         return False  # as "el bebe pesa"
     if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
@@ -97,6 +108,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         following = words[at + 1]
         if lexicon.verbs.get(following, ("",))[0] == following:
             return False  # a plural, as in "the hosts run"
+    if lexicon.language == "en" and lexicon.verbs[word][1] and before in lists["modifying"]:
+        return False  # "the minimum supported version"
     if word not in lists["noun_verbs"] or word != lemma:
         return True
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
@@ -117,6 +130,11 @@ _ROMANCE: Final = ("es", "fr")
 
 def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:
     return next((word for word in words[at + 1 :] if word not in lexicon.lists["unsaid"]), "")
+
+
+def is_written_alike(participle: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word may be a French participle, which without its accents is written like the present tense."""
+    return lexicon.language == "fr" and (participle in lexicon.verbs or participle.removesuffix("e") in lexicon.verbs)
 
 
 def progressive(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:

@@ -179,7 +179,10 @@ def subjects(found: Withdrawal) -> Iterator[frozenset[str]]:
     named = [word for word in found.named if word not in found.values][:_MANY]
     for length in range(1, _SUBJECT + 1):
         for begin in range(len(named) - length + 1):
-            yield frozenset(named[begin : begin + length]) - {ME, US} or frozenset(named[begin : begin + length])
+            words = frozenset(named[begin : begin + length])
+            yield words - {ME, US} or words
+            if ME in found.subject:
+                yield words | {ME}  # "my main editor"
 
 
 def looked_for(found: Iterable[Withdrawal]) -> Iterator[tuple[str, frozenset[str], str]]:
