@@ -158,7 +158,7 @@ def _by_pattern(
     link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
-    if len(core) > 1 and core[0] in owner and core[0] in (ME, US):
+    if core[1:] and core[0] in owner and core[0] in (ME, US):
         core = core[1:]  # who sold my car owns it
     rest |= when
     kind = _kind(core, proper, lexicon)
