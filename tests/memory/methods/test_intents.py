@@ -82,3 +82,51 @@ async def test_a_score_does_not_change_with_time(either: Api) -> None:
     either.clock.advance(400 * DAY)
 
     assert (await either.call("recall", query="latest tea"))["results"][0]["score"] == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what happened yesterday", "What did I do yesterday?", "notes from yesterday", "yesterday", "last night",
+        "Was ist gestern passiert?", "¿Qué pasó ayer?", "Qu'est-ce qui s'est passé hier ?", "昨天发生了什么？",
+        "昨日は何がありましたか",
+    ],
+)  # fmt: skip
+async def test_yesterday_is_the_day_and_no_word(api: Api, query: str) -> None:
+    """The clock stands at the 1st of January 2026. What was written long ago told of another yesterday."""
+    for label, day, text in (
+        ("old", "2025-10-20", "What happened yesterday was embarrassing: the projector failed."),
+        ("old", "2025-09-11", "Gestern war der Strom weg."),
+        ("old", "2025-09-12", "Hier, le chat a cassé le vase. Ayer perdimos el tren."),
+        ("old", "2025-09-13", "昨天我的自行车被偷了。昨日、財布をなくしました。"),
+        ("day", "2025-12-31", "The dishwasher leaked and Nora called the plumber."),
+        ("day", "2025-12-31", "Compré un paraguas rojo en el mercado."),
+        ("told", "2026-01-01", "Yesterday we lit the stove for the first time."),
+    ):
+        await api.remember(text, occurred_at=f"{day}T12:00:00Z", source_ref=label)
+
+    assert set(await labels(api, query, k=3)) == {"day", "told"}
+
+
+async def test_what_happened_in_a_time_is_all_that_is_of_it_and_relevant(api: Api) -> None:
+    for label, day, text in (
+        ("week", "2025-12-23", "Signed the contract for the studio."),
+        ("week", "2025-12-27", "The chimney sweep came."),
+        ("week before", "2025-12-17", "Last week the heating failed; a week later it happened again."),
+        ("year before", "2024-12-24", "What happened last week is told in the report."),
+    ):
+        await api.remember(text, occurred_at=f"{day}T12:00:00Z", source_ref=label)
+
+    found = await api.call("recall", query="what happened last week?", k=2)
+
+    assert [hit["note"]["source_ref"] for hit in found["results"]] == ["week", "week"]
+    assert all(hit["relevant"] for hit in found["results"])
+    assert "chimney sweep" in (await api.call("get_context", query="what happened last week?"))["text"]
+
+
+async def test_yesterday_may_be_a_name(api: Api) -> None:
+    await api.remember("The choir sings Yesterday by heart.", source_ref="song", occurred_at="2025-03-01T12:00:00Z")
+    await api.remember("The choir had tea.", source_ref="tea", occurred_at="2025-12-31T12:00:00Z")
+
+    assert (await labels(api, "who sings Yesterday?"))[0] == "song"
+    assert (await labels(api, 'does the choir know "yesterday"'))[0] == "song"

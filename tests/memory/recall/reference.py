@@ -159,9 +159,8 @@ class Reference:
         has the kinds of answer that the query asks for.
         """
         parsed = self.analyzer.parse_query(query)
-        today = self.analyzer.day(filters.now)
-        told = self.analyzer.told_words([span for span in parsed.relative if span.is_date], today)
-        terms = sorted({*parsed.terms, *map(self.analyzer.term, told)})
+        parsed = self.analyzer.dated(parsed, filters.now)
+        terms = sorted(parsed.terms)
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
         base = {row: b for row, b in base.items() if b > 0}
         if not base:

@@ -1,8 +1,10 @@
 """From text to terms, for documents and for queries."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date, tzinfo
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import Stemmer
 
@@ -28,7 +30,14 @@ from shelfd.memory.recall.languages import (
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
 from shelfd.memory.recall.skimming import Skimmed, skimmed
-from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans, told_date, told_spans
+from shelfd.memory.recall.time_spans import (
+    ASKS_FOR_ANYTHING,
+    RelativeSpan,
+    asked_dates,
+    relative_spans,
+    told_date,
+    told_spans,
+)
 from shelfd.memory.recall.word_traits import (
     COMMON,
     DIGITS,
@@ -44,6 +53,8 @@ from shelfd.memory.recall.word_traits import (
 )
 
 _CACHED_WORDS = 1 << 17
+#: How much more the days count of a query that asks for nothing else: more than all words of their date.
+_TIME_ALONE: Final = 8
 
 
 class ParsedQuery(NamedTuple):
@@ -54,6 +65,8 @@ class ParsedQuery(NamedTuple):
     asks_when: bool
     dates: list[GradedDays]
     relative: tuple[RelativeSpan, ...] = ()  #: times as seen from today
+    timed: frozenset[int] = frozenset()  #: the places of the words that say nothing but such a time
+    timeless: tuple[str, ...] = ()  #: the terms without those words
     wants: int = 0  #: what kinds of answer it asks for, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
     language: ForeignLanguage | None = None  #: None for the analyzer's own
 
@@ -62,6 +75,9 @@ class ParsedQuery(NamedTuple):
         return [*self.dates, *(days for span in self.relative if (days := span.days(today)) is not None)]
 
 
+#: A later word of a query, and one behind a quotation mark.
+_LATER_WORD: Final = re.compile(r"(?<=\w )\w+")
+_QUOTED: Final = re.compile(r"(?<=[\"“„«‘])\w+")
 _ENGLISH, _GERMAN, _FRENCH = "english", "german", "french"
 #: Microseconds; no zone begins a day within one.
 QUARTER_HOUR = 15 * 60 * 1_000_000
@@ -262,21 +278,75 @@ class Analyzer:
         content = [word for word in asked if word not in idle]
         if language is not None:
             content = [word for word in content if not language.is_idle(word)]
-        if (language.name if language is not None else self.language) == _GERMAN:
-            content += [part for word in content for part in parts_of(word)]
         content = content or words
         dates = explicit_dates(folded)
         if dates:  # notes have the English name of the month in their date lines
             content = [*content, *(MONTHS[OTHER_MONTHS[word] - 1].lower() for word in words if word in OTHER_MONTHS)]
             content += days_in_figures(folded)
-        found = {self.term(word) for word in content}
-        if language is not None:
-            found.update(self.foreign_term(word, language) for word in content)
-        terms = tuple(sorted(found))
+        terms = tuple(sorted(self._forms(frozenset(content), language)))
         asks_when = self.lists.asks_when.search(folded) is not None
         relative = relative_spans(words, is_french=_is_french(language, self.language))
-        return ParsedQuery(terms, words, asks_when, dates, relative, language=language)
+        if relative:
+            relative = _without_names(relative, query, words)
+        timed = self._timed(words, relative)
+        parsed = ParsedQuery(terms, words, asks_when, dates, relative, timed, terms, language=language)
+        if not timed:
+            return parsed
+        others = frozenset(word for at, word in enumerate(words) if at not in timed)
+        dropped = self._forms({words[at] for at in timed} - others, language)
+        dropped -= self._forms(others.difference(self._without_content), language)
+        return parsed._replace(timeless=tuple(term for term in terms if term not in dropped))
+
+    def _forms(self, words: AbstractSet[str], language: ForeignLanguage | None) -> set[str]:
+        """Return the terms by which a query of a *language* looks for folded *words*."""
+        if (language.name if language is not None else self.language) == _GERMAN:
+            words = frozenset(words).union(*map(parts_of, words))
+        found = {self.term(word) for word in words}
+        if language is not None:
+            found.update(self.foreign_term(word, language) for word in words)
+        return found
+
+    def _timed(self, words: list[str], spans: Sequence[RelativeSpan]) -> frozenset[int]:
+        """Return the places of *words* that only say when."""
+        places = {at for span in spans for at in span.places}
+        if not places:
+            return frozenset()
+        idle = self.idle_words(words)
+        others = {at for at, word in enumerate(words) if at not in places and word not in idle}
+        if all(words[at] in ASKS_FOR_ANYTHING for at in others):  # "what happened last week?"
+            return frozenset(places | others)
+        # Of longer times notes tell in the same words: what was "last week" is not far from what tells of it.
+        return frozenset(at for span in spans if span.what == "day" for at in span.places)
+
+    def dated(self, parsed: ParsedQuery, now: int) -> ParsedQuery:
+        """Return a query with the days that it speaks of as seen from *now*, asked for by their dates.
+
+        "Yesterday" in a note is the day before that note's: words that say nothing but when are not looked for.
+        """
+        if not parsed.relative:
+            return parsed
+        today = self.day(now)
+        said = []
+        for span in parsed.relative:
+            if span.places and parsed.timed.issuperset(span.places):
+                said += asked_dates(span, today)
+            elif span.is_date:
+                said.append(told_date(span, today))
+        terms = {*parsed.timeless, *(self.term(word) for date in said for word in self.words(date))}
+        dates = parsed.dates_on(today)
+        if not parsed.timeless:  # nothing else decides
+            dates = [days._replace(grade=days.grade * _TIME_ALONE) for days in dates]
+        return parsed._replace(dates=dates, terms=tuple(sorted(terms)), relative=())
 
 
 def _is_french(language: ForeignLanguage | None, own: str) -> bool:
     return (own if language is None else language.name) == _FRENCH
+
+
+def _without_names(spans: tuple[RelativeSpan, ...], query: str, words: list[str]) -> tuple[RelativeSpan, ...]:
+    """Leave out days that are names in the *query*: "who sang Yesterday?"."""
+    named = {fold(word) for word in _LATER_WORD.findall(query) if word[0].isupper()}
+    named.update(fold(word) for word in _QUOTED.findall(query))
+    return tuple(
+        span for span in spans if span.what != "day" or len(span.places) != 1 or words[span.places[0]] not in named
+    )

@@ -3,9 +3,8 @@
 import re
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -66,9 +65,11 @@ _STRETCHES: Final = frozenset("day days week weeks weekend month months year yea
 _FILLERS: Final = frozenset("the der dem den die on am year jahr end beginning early late".split())
 
 
-@dataclass(frozen=True, slots=True)
-class GradedDays:
-    """The days *first* to *last*, both included, as proleptic ordinals, and their grade (0 to 1)."""
+class GradedDays(NamedTuple):
+    """The days *first* to *last*, both included, as proleptic ordinals, and their grade.
+
+    That is 0 to 1, and more if the query asks for nothing else.
+    """
 
     first: int
     last: int

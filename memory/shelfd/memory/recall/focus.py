@@ -12,6 +12,7 @@ from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.ahead import NOTHING_AHEAD, Ahead, RankedFor
 from shelfd.memory.recall.analyzer import ParsedQuery
+from shelfd.memory.recall.asked_time import AskedTime
 from shelfd.memory.recall.chance import COMPARED, FEW, rivals
 from shelfd.memory.recall.document import Hit, Ranked, made
 from shelfd.memory.recall.index import RecallIndex
@@ -94,6 +95,7 @@ class Focus:
         self._constants = constants or calibration()
         self._bound = self._constants.bound()
         self._least_ratio = self._bound.least_ratio
+        self._no_time = AskedTime(index, index.analyzer.parse_query(""), 0)
 
     def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
@@ -101,7 +103,7 @@ class Focus:
 
     def _parsed(self, query: str) -> tuple[ParsedQuery, Question]:
         parsed = self._index.analyzer.parse_query(query)
-        question = self._questions.parse_in(parsed.language, query, parsed.words)
+        question = self._questions.parse_in(parsed.language, query, parsed.words, parsed.timed)
         return parsed._replace(wants=question.wants), question
 
     def matched(self, query: str, row: int) -> int:
@@ -204,7 +206,7 @@ class Focus:
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
-        look = Inspection(self._index, self._names, admitted, standing, question, aim, self._constants)
+        look = Inspection(self._index, self._names, admitted, standing, question, aim, self._constants, self._no_time)
         look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
@@ -231,6 +233,8 @@ class Focus:
         """
         index = self._index
         parsed, question = self._parsed(query)
+        time = AskedTime(index, parsed, filters.now)
+        question = time.asked_by(question)
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:
@@ -239,7 +243,7 @@ class Focus:
         if standing.notes and hits and aim != "all" and standing.terms.issuperset(one.term for one in question.terms):
             hits = named_first(hits, standing.notes, index.id_of, explain=explain)
         resolved = resolve(index, question, self._related)
-        look = Inspection(index, self._names, admitted, standing, resolved, aim, self._constants)
+        look = Inspection(index, self._names, admitted, standing, resolved, aim, self._constants, time)
         if not explain and aim != "topic" and not resolved.runs:
             look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)

@@ -15,6 +15,7 @@ from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import QUESTION, Columns, IntArray, Living
 from shelfd.memory.recall.contents import Contents
+from shelfd.memory.recall.dates import GradedDays
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_writer import DocumentWriter
 from shelfd.memory.recall.filtering import Filtering
@@ -182,7 +183,7 @@ class RecallIndex:
         like: Likeness | None = None,
     ) -> Ranking:
         """Return what :meth:`search` does for a parsed query; with what documents are *like* it, if that is known."""
-        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain, like=like)
+        return self._search.run(self.analyzer.dated(parsed, filters.now), filters, k, explain=explain, like=like)
 
     def scan(
         self,
@@ -196,7 +197,7 @@ class RecallIndex:
         """Return what does as :meth:`rank` in another thread; None if that takes less than to hand it over."""
         if not self._search.is_long(parsed):
             return None
-        dated = self._dated(parsed, filters)
+        dated = self.analyzer.dated(parsed, filters.now)
 
         def ranked() -> Ranking:
             with self._changing:
@@ -218,7 +219,7 @@ class RecallIndex:
         """Return where the document of *row* is among all that a search for *k* scores; None if it is not scored."""
         if row not in self._living:
             return None
-        return self._search.place(self._dated(parsed, filters), filters, k, self._living.get(row), like)
+        return self._search.place(self.analyzer.dated(parsed, filters.now), filters, k, self._living.get(row), like)
 
     def beside(self, rows: Sequence[int]) -> list[int]:
         """Return the rows of the two documents before and the one after each of *rows*, in their sessions."""
@@ -228,14 +229,10 @@ class RecallIndex:
         found: list[int] = distinct(beside[beside >= 0]).tolist()
         return found
 
-    def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
-        """A query with the days that it speaks of as seen from today, and the words by which texts tell of them."""
-        if not parsed.relative:
-            return parsed
-        today = self.analyzer.day(filters.now)
-        told = self.analyzer.told_words([span for span in parsed.relative if span.is_date], today)
-        terms = parsed.terms if not told else tuple(sorted({*parsed.terms, *map(self.analyzer.term, told)}))
-        return parsed._replace(dates=parsed.dates_on(today), terms=terms)
+    def is_of(self, row: int, days: Sequence[GradedDays]) -> bool:
+        """Return whether the document of *row* is of one of these *days*."""
+        day = self._contents.columns.day.item(self._living.get(row))
+        return any(span.first <= day <= span.last for span in days)
 
     def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:
         """Return which documents have words of *query*, of those that *filters* admit, and what share of them."""

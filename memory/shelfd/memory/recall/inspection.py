@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from shelfd.memory.recall.asked_time import AskedTime
 from shelfd.memory.recall.document import Hit, Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
@@ -58,6 +59,7 @@ class Inspection:
         question: ResolvedQuestion,
         aim: Aim,
         constants: Calibration,
+        time: AskedTime,
     ) -> None:
         self._probability = constants.probability
         self._index = index
@@ -66,6 +68,7 @@ class Inspection:
         self._admitted = admitted
         self._standing = standing
         self._question = question
+        self._time = time
         self._aim = aim
         self._rival: float | None = None  # not known yet
         self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
@@ -82,7 +85,7 @@ class Inspection:
         if ratio < self.least_ratio and not has_name:
             return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
         question = self._question
-        words = self._index.words_of(row, question.numbers)
+        words = self._time.words_of(row, question.numbers)
         found = match(question, words)
         if not has_name and not standing.names:  # nearly always
             if self.bound is not None and is_below(self.bound, question, found, ratio):
@@ -119,6 +122,6 @@ class Inspection:
         names = self._question.among(context.names)
         best = -1.0
         for row in self._standing.notes:
-            words = self._index.words_of(row, asked)._replace(previous=frozenset())
+            words = self._time.words_of(row, asked)._replace(previous=frozenset())
             best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
         return best

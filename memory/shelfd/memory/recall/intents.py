@@ -27,27 +27,31 @@ POLICIES: Final[Mapping[Intent, IntentPolicy]] = {
     "exploratory": IntentPolicy(text=0.5, entities=0.2, graph=0.2, time=0.1),
 }
 
-#: Words and phrases by which a query shows what kind of question it is: English, then German.
+#: Words and phrases by which a query shows what kind of question it is: English, then German, Spanish and French.
 _CUES: Final[Mapping[Intent, str]] = {
     "temporal": "when, how long, how often, what year, what month, what date, what day, what time, which year,"
     " which month, which day, timeline, chronology, since, before, after, until, changed, history, previously, earlier,"
     " latest, recent, recently, last, ago, yesterday, wann, wie lange, seit, bevor, nachdem, bis wann, zuletzt,"
-    " gestern, neulich, kürzlich, früher, verlauf",
+    " gestern, neulich, kürzlich, früher, verlauf, cuándo, cuánto tiempo, desde cuándo, hasta cuándo, ayer, anoche,"
+    " hace, últimamente, recientemente, quand, depuis, combien de temps, hier, récemment, dernièrement, il y a",
     "causal": "why, because, cause, caused, causes, caused by, enables, enabled, led to, leads to, lead to, result in,"
     " results in, resulted in, due to, reason, reasons, reason for, how come, warum, wieso, weshalb, weswegen, weil,"
-    " grund, ursache, führte zu, wegen",
+    " grund, ursache, führte zu, wegen, por qué, porque, causa, causas, debido a, motivo, razón, pourquoi,"
+    " parce que, à cause, causé, raison",
     "relational": "who uses, who targets, who conducts, who used, what tools does, what tool does, what malware does,"
     " what technique, what techniques, what cve does, what cves does, used by, uses tool, attributed to, relate,"
     " related, relates, related to, relationship, relationships, connected, connected to, connect, connects,"
     " connection, connections, associated with, linked to, link, links, between, friend of, friends of, work with,"
     " works with, work for, works for, which actor, which actors, which group, which groups, which apt, zwischen,"
-    " verbindung, beziehung, verbunden mit, zusammenhang, arbeitet für, arbeitet mit",
+    " verbindung, beziehung, verbunden mit, zusammenhang, arbeitet für, arbeitet mit, entre, relación,"
+    " conexión, trabaja con, trabaja para, relation, lien, travaille avec, travaille pour, travaille chez",
     "exploratory": "tell me, explain, describe, overview, information on, information about, details about, details on,"
     " context, everything, anything, summarize, summarise, summary, what do we know, what do you know, what do i know,"
     " brief, erzähl, erzähle, erkläre, beschreibe, überblick, alles über, zusammenfassung, was wissen wir,"
-    " was weißt du",
+    " was weißt du, cuéntame, explica, describe, resumen, todo sobre, qué sabemos, qué sabes, raconte, explique,"
+    " décris, résumé, tout sur, que savons, que sais",
     "factual": "cve, vulnerability, exploit, threat, what is, what was, who is, who was, name, identify, was ist,"
-    " wer ist, wer war",
+    " wer ist, wer war, qué es, quién es, quién era, qui est, qui était",
 }
 #: Of kinds that a query shows equally often, the first.
 _ORDER: Final[tuple[Intent, ...]] = tuple(_CUES)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -42,6 +43,7 @@ _BEGINNING: Final = 3
 #: A word that does not begin the query.
 _LATER_WORD: Final = re.compile(r"(?<!^)\b[^\W\d_]+")
 _NONE: Final[frozenset[str]] = frozenset()
+_NOWHERE: Final[frozenset[int]] = frozenset()
 
 
 class AskedTerm(NamedTuple):
@@ -56,6 +58,12 @@ class AskedTerm(NamedTuple):
     is_name: bool  #: is written as a name
     is_number: bool
     other: str | None = None  #: the same word by the shelf's own word forms, if the query is in another language
+
+
+#: Stands for a time as seen from today among the terms of a question; no word is written so.
+WHEN: Final = AskedTerm("\x1f", False, None, 0, False, False, False, False)
+#: Number by which a document has it; no term of an index has such a one.
+OF_TIME: Final = -1
 
 
 class Question(NamedTuple):
@@ -84,13 +92,21 @@ class Questions:
         """Return what *query*, of those folded *words*, asks for; without content words, that is nothing."""
         return self.parse_in(self._analyzer.language_of(words), query, words)
 
-    def parse_in(self, language: ForeignLanguage | None, query: str, words: list[str]) -> Question:
-        """Return what :meth:`parse` does for a query in a *language* that is known; None is the analyzer's own."""
+    def parse_in(
+        self, language: ForeignLanguage | None, query: str, words: list[str], timed: AbstractSet[int] = _NOWHERE
+    ) -> Question:
+        """Return what :meth:`parse` does for a query in a *language* that is known; None is the analyzer's own.
+
+        Words at the places *timed* ask for a time alone, and are left out.
+        """
         capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR
         before, is_content = "", self._analyzer.is_content
         for at, word in enumerate(words):
+            if at in timed:
+                before = word
+                continue
             if word in _NAMES_WHAT:
                 named_at = at
             asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
@@ -108,8 +124,8 @@ class Questions:
                     asked = asked._replace(term=term, other=None if term == asked.term else asked.term)
                 found.setdefault(term, asked)
             before = word
-        if not found and language is not None:  # "sein" alone asks for what is called so
-            return self.parse_in(None, query, words)
+        if not found and not timed and language is not None:  # "sein" alone asks for what is called so
+            return self.parse_in(None, query, words, timed)
         return Question(tuple(found.values()), self._wants(wants, words, found.values()))
 
     def _asked(self, term: str, word: str, before: str, after: str, asks: int, *, kind: bool, name: bool) -> AskedTerm:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from shelfd.memory.recall.document import Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.meaning import ANSWER_TYPES
-from shelfd.memory.recall.question import MOST_TERMS, AskedTerm, Question
+from shelfd.memory.recall.question import MOST_TERMS, OF_TIME, WHEN, AskedTerm, Question
 
 #: Weight of a word that says little of what a query is about.
 _LIGHT: Final = 0.25
@@ -208,6 +208,8 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
     for at, other in by_own_forms.items():
         found_by.setdefault(other, (1 << at, 0))
     numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
+    if terms and terms[-1] is WHEN:
+        found_by[OF_TIME] = term_bits[-1], 0
     wanting = []
     telling = subject = kinds = 0
     for asked, bit, number, related in zip(terms, term_bits, numbers, related_terms.of(terms), strict=True):

@@ -7,6 +7,9 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.recall.dates import GradedDays, date_line, graded, side_before
 
+#: Days up to which a time is looked for by its months; a longer one by its year.
+_MONTHS_LONG: Final = 62
+
 
 def _numbered(names: str, start: int) -> dict[str, int]:
     return {name: number for number, name in enumerate(names.split(), start)}
@@ -36,8 +39,11 @@ _MONTHS: Final = {
 #: Words of days, and how many days ago those are.
 _DAYS: Final = {
     "today": 0, "tonight": 0, "heute": 0, "yesterday": 1, "gestern": 1, "vorgestern": 2, "tomorrow": -1, "morgen": -1,
-    "hoy": 0, "ayer": 1, "anteayer": 2, "aujourd": 0,
+    "hoy": 0, "ayer": 1, "anoche": 1, "anteayer": 2, "aujourd": 0,
+    "今天": 0, "今日": 0, "昨天": 1, "昨日": 1, "昨晚": 1, "明天": -1, "明日": -1,
 }  # fmt: skip
+#: Words before "yesterday" that make it the day before: "the day before yesterday", "avant-hier", "一昨日".
+_THE_DAY_BEFORE: Final = (["day", "before"], ["avant"], ["一昨"])
 _UNITS: Final = {
     name: unit
     for unit, names in {
@@ -48,6 +54,12 @@ _UNITS: Final = {
     }.items()
     for name in names.split()
 }  # fmt: skip
+#: Words that say a unit and which one of them, as units ago.
+_WHICH: Final = {
+    **dict.fromkeys(("上周", "上週", "先週"), ("week", 1)), **dict.fromkeys(("本周", "本週", "今週"), ("week", 0)),
+    "先月": ("month", 1), **dict.fromkeys(("今月", "本月"), ("month", 0)),
+    "去年": ("year", 1), "今年": ("year", 0),
+}  # fmt: skip
 _PAST: Final = frozenset(
     "last past previous letzte letzten letzter letztes letztem vergangene vergangenen".split()
 )  #: before what they speak of
@@ -57,9 +69,15 @@ _NEXT: Final = frozenset("next nachste nachsten nachster nachstes kommende komme
 _IN: Final = frozenset("in during im within of".split())
 #: In German that is "here".
 _YESTERDAY_IN_FRENCH: Final = "hier"
+#: Folded words that, beside a time, ask for whatever there is: "what happened", "notes of".
+ASKS_FOR_ANYTHING: Final = frozenset(
+    "happen happens happened happening occur occurred note notes news entry entries"
+    " passiert passierte geschehen geschah ereignet los notiz notizen neues eintrage"
+    " paso pasado ocurrio ocurrido sucedio sucedido nota notas passe arrive note notes".split()
+)
 #: Folded words without which a text tells of no day as seen from its own.
-TELLING: Final = frozenset((*_DAYS, *_WEEKDAYS, *_UNITS, _YESTERDAY_IN_FRENCH))
-_CUES: Final = TELLING.union(_MONTHS)
+TELLING: Final = frozenset((*_DAYS, *_WHICH, *_WEEKDAYS, *_UNITS, _YESTERDAY_IN_FRENCH))
+_CUES: Final = TELLING.union(_MONTHS, ["night"])
 
 
 class RelativeSpan(NamedTuple):
@@ -69,6 +87,8 @@ class RelativeSpan(NamedTuple):
     number: int  #: units ago, or which weekday or month
     side: str | None = None  #: ``before``, ``after`` or ``since`` that time
     length: int = 1  #: units
+    #: The places of the words that say nothing else; none if notes may well say it in the same words.
+    places: range = range(0)
 
     @property
     def is_date(self) -> bool:
@@ -119,6 +139,26 @@ def relative_spans(words: list[str], *, is_french: bool = False) -> tuple[Relati
     return tuple(_spans(words, is_french=is_french))
 
 
+def asked_dates(span: RelativeSpan, today: date) -> list[str]:
+    """Return by which dates notes of a time are found: its day, its months or its year; none if it has no beginning.
+
+    A time that goes on, such as "since Monday", ends *today*.
+    """
+    try:
+        first, last = span.bounds(today)
+    except (ValueError, OverflowError):
+        return []
+    if span.side is not None:
+        first, last = (last if span.side == "after" else first), today
+    if span.side == "before" or first > last:
+        return []
+    if first == last:
+        return [date_line(first)]
+    if (last - first).days > _MONTHS_LONG:
+        return [str(first.year)] if first.year == last.year else []
+    return list(dict.fromkeys(date_line(day).split(" ", 1)[1] for day in (first, last)))
+
+
 def told_spans(words: list[str], *, is_french: bool = False) -> tuple[RelativeSpan, ...]:
     """Return the times of which folded *words* tell as seen from when they were written, if it is clear which.
 
@@ -147,7 +187,10 @@ def _told(words: list[str], places: list[int], *, is_french: bool) -> Iterator[R
         is_past = last in _PAST or after in _PASSED
         if word in _DAYS or (is_french and word == _YESTERDAY_IN_FRENCH):
             if not (word == "heute" and after == "vor"):
-                yield RelativeSpan("day", _DAYS.get(word, 1))
+                yield RelativeSpan("day", _days_ago(words, at))
+        elif word in _WHICH:
+            if _WHICH[word][0] != "week":
+                yield RelativeSpan(*_WHICH[word])
         elif word in _WEEKDAYS and is_past:
             yield RelativeSpan("weekday", _WEEKDAYS[word])
         elif (unit := _UNITS.get(word)) is not None:
@@ -166,7 +209,14 @@ def _spans(words: list[str], *, is_french: bool) -> Iterator[RelativeSpan]:
         is_past = last in _PAST or after in _PASSED
         if word in _DAYS or (is_french and word == _YESTERDAY_IN_FRENCH):
             if not (word == "heute" and after == "vor"):
-                yield RelativeSpan("day", _DAYS.get(word, 1), side_before(before))
+                number = _days_ago(words, at)
+                first = at - 2 if number == 2 and last == "before" else at  # "the day before yesterday"
+                yield RelativeSpan("day", number, side_before(before), places=range(first, at + 1))
+        elif word in _WHICH:
+            which, number = _WHICH[word]
+            yield RelativeSpan(which, number, side_before(before), places=range(at, at + 1))
+        elif word == "night" and last == "last":
+            yield RelativeSpan("day", 1, side_before(before[:-1]), places=range(at - 1, at + 1))
         elif word in _WEEKDAYS and (is_past or last in ("on", "am", "el") or side_before(before)):
             yield RelativeSpan("weekday", _WEEKDAYS[word], side_before(before[:-1] if last in _PAST else before))
         elif word in _MONTHS and not any(after.isdecimal() for after in words[at + 1 : at + 3]):
@@ -181,17 +231,26 @@ def _of_unit(unit: str, words: list[str], at: int) -> Iterator[RelativeSpan]:
     number = _NUMBERS.get(last)
     after = words[at + 1] if at + 1 < len(words) else ""
     ago = _ago(words, at)
-    if last in _PAST or last in _THIS or last in _NEXT or after in _PASSED:
-        which = 0 if last in _THIS else -1 if last in _NEXT else 1
-        yield RelativeSpan(unit, which, side_before(words[: at - 1]))
+    if last in _NEXT:  # what is to come is told in these words
+        yield RelativeSpan(unit, -1, side_before(words[: at - 1]))
+    elif last in _PAST or last in _THIS or after in _PASSED:
+        places = range(at, at + 2) if after in _PASSED else range(at - 1, at + 1)
+        yield RelativeSpan(unit, 0 if last in _THIS else 1, side_before(words[: places.start]), places=places)
     elif number is not None and at >= 2 and words[at - 2] in _PAST:  # "the last three days" end today
-        yield RelativeSpan(unit, number, None, number + 1)
+        yield RelativeSpan(unit, number, None, number + 1, range(at - 2, at + 1))
     elif ago is not None and after == "ago":
-        yield RelativeSpan(unit, ago, side_before([word for word in words[: at - 1] if word != "of"]))
+        side = side_before([word for word in words[: at - 1] if word != "of"])
+        yield RelativeSpan(unit, ago, side, places=range(at - 1, at + 2))
     elif ago is not None and unit == "week" and words[at - 3 : at - 2] == ["heute"]:  # that very day
-        yield RelativeSpan("day", 7 * ago)
+        yield RelativeSpan("day", 7 * ago, places=range(at - 3, at + 1))
     elif ago is not None:
-        yield RelativeSpan(unit, ago)
+        yield RelativeSpan(unit, ago, places=range(at - 1, at + 1))
+
+
+def _days_ago(words: list[str], at: int) -> int:
+    """Return how many days ago the day is that a word says: "yesterday", but the day before it if it says so."""
+    ago = _DAYS.get(words[at], 1)
+    return ago + (ago == 1 and (words[max(0, at - 2) : at] in _THE_DAY_BEFORE or words[at - 1 : at] in _THE_DAY_BEFORE))
 
 
 def _ago(words: list[str], at: int) -> int | None:
