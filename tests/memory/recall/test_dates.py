@@ -146,6 +146,8 @@ def test_the_week_before_a_day_is_told_around_that_day() -> None:
         ("12023-05-07, 2023-05-071, 2023-05-07-1, v1.05.2023.4", []),
         ("10.0.0.1 and 1.2.3", []),
         ("1" * 50_000, []),
+        ("会議は2026年12月3日、次は1月15日", ["december", "3", "2026", "january", "15"]),
+        ("13月1日", []),
     ],
 )
 def test_days_in_figures(text: str, expected: list[str]) -> None:

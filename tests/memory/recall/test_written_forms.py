@@ -81,6 +81,9 @@ def test_quantities(text: str, expected: list[str]) -> None:
         ("Garten", ()),
         ("verstehen", ()),
         ("gestern", ()),
+        ("Kühlschrankthermostat", ("thermostat", "kuhlschrank", "schrank", "kuhl")),
+        ("Kühlschrankabdichtung", ("kuhlschrank", "schrank", "kuhl", "abdichtung")),
+        ("Rauchmelder", ("melder", "rauch")),
     ],
 )
 def test_german_compounds_are_taken_apart(word: str, parts: tuple[str, ...]) -> None:

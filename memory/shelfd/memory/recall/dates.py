@@ -45,6 +45,8 @@ _EXPLICIT = re.compile(
 )
 #: A day in figures, perhaps. What stands around it is looked at then: patterns that begin with a set are quick.
 _IN_FIGURES = re.compile(r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})")
+#: A day in Chinese or Japanese: 2026年12月3日.
+_IN_CHARACTERS = re.compile(r"(?:(?<!\d)(\d{4})年)?(?<!\d)(\d\d?)月(\d\d?)[日号號]")
 _YEARS: Final = range(1900, 2101)
 _DIGIT = re.compile(r"\d")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -124,8 +126,15 @@ def days_in_figures(folded: str) -> Iterator[str]:
     """Yield what a :func:`date_line` has and the days in figures of *folded* text have not: months, days without a 0.
 
     ``2023-05-07``, ``2023/05/07``, ``2023-05-07t10:30`` and ``07.05.2023`` have ``may`` and ``7``. "5/7/2023" has
-    nothing, for it is one day in London and another in Boston.
+    nothing, for it is one day in London and another in Boston. ``2026年5月7日`` has all three.
     """
+    for match in _IN_CHARACTERS.finditer(folded) if "月" in folded else ():
+        if 1 <= int(match[2]) <= 12:
+            yield from (
+                MONTHS[int(match[2]) - 1].lower(),
+                match[3].removeprefix("0"),
+                *([match[1]] if match[1] else ()),
+            )
     for match in _IN_FIGURES.finditer(folded):
         first, separator, month, last = match.groups()
         year, day = (last, first) if separator == "." and len(last) == 4 else (first, last)

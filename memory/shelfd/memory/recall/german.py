@@ -8,6 +8,7 @@ from typing import Final
 
 _SHORTEST: Final = 8  #: letters of a compound
 _REST: Final = 3  #: letters of what is left beside a known word
+_LONG_REST: Final = 5  #: letters of what is left beside a compound
 _LINKS: Final = ("es", "en", "er", "s", "n")  #: what German may put between
 
 
@@ -37,11 +38,17 @@ def _parts(word: str) -> Iterator[str]:
             yield from _named(word[:at], known)
             return
     for at in range(len(word) - _REST - 1, _REST - 1, -1):
-        if word[:at] in known and not is_known:
+        if not is_known and (word[:at] in known or (at <= len(word) - _LONG_REST and _ends_in(known, word[:at]))):
             yield word[:at]
+            yield from _parts(word[:at])
             rest = word[at:]
             yield rest[1:] if rest[0] == "s" and len(rest) > _REST + 1 else rest
             return
+
+
+def _ends_in(known: frozenset[str], word: str) -> bool:
+    """Whether a word is a compound of one of the *known*, such as "kuhlschrank"."""
+    return any(word[at:] in known for at in range(_REST, len(word) - _LONG_REST + 1))
 
 
 def _named(first: str, known: frozenset[str]) -> Iterator[str]:

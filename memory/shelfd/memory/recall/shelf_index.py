@@ -36,7 +36,8 @@ _READ: Final = (
     "Les maisons ont été vendues hier par mes amis, mais pas toutes.",
     "She earned $1,200.50 a month, weighs 60 kg and calls +49 30 1234567 at 5 Main Street twice a week.",
     "The tests of 2024-03-05 and 6.3.2024 failed.",
-    "昨天和去年，昨日と先週。",
+    "昨天和去年，昨日と先週。2026年12月3日",
+    "Der Thermostat des Kühlschranks: Kühlschrankthermostat, Rauchmelder",
 )
 
 

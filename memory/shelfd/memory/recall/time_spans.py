@@ -187,7 +187,7 @@ def _told(words: list[str], places: list[int], *, is_french: bool) -> Iterator[R
         is_past = last in _PAST or after in _PASSED
         if word in _DAYS or (is_french and word == _YESTERDAY_IN_FRENCH):
             if not (word == "heute" and after == "vor"):
-                yield RelativeSpan("day", _days_ago(words, at))
+                yield RelativeSpan("day", _DAYS.get(word, 1) + (_first_word(words, at) < at))
         elif word in _WHICH:
             if _WHICH[word][0] != "week":
                 yield RelativeSpan(*_WHICH[word])
@@ -209,9 +209,9 @@ def _spans(words: list[str], *, is_french: bool) -> Iterator[RelativeSpan]:
         is_past = last in _PAST or after in _PASSED
         if word in _DAYS or (is_french and word == _YESTERDAY_IN_FRENCH):
             if not (word == "heute" and after == "vor"):
-                number = _days_ago(words, at)
-                first = at - 2 if number == 2 and last == "before" else at  # "the day before yesterday"
-                yield RelativeSpan("day", number, side_before(before), places=range(first, at + 1))
+                first = _first_word(words, at)
+                number = _DAYS.get(word, 1) + (first < at)
+                yield RelativeSpan("day", number, side_before(words[:first]), places=range(first, at + 1))
         elif word in _WHICH:
             which, number = _WHICH[word]
             yield RelativeSpan(which, number, side_before(before), places=range(at, at + 1))
@@ -247,10 +247,12 @@ def _of_unit(unit: str, words: list[str], at: int) -> Iterator[RelativeSpan]:
         yield RelativeSpan(unit, ago, places=range(at - 1, at + 1))
 
 
-def _days_ago(words: list[str], at: int) -> int:
-    """Return how many days ago the day is that a word says: "yesterday", but the day before it if it says so."""
-    ago = _DAYS.get(words[at], 1)
-    return ago + (ago == 1 and (words[max(0, at - 2) : at] in _THE_DAY_BEFORE or words[at - 1 : at] in _THE_DAY_BEFORE))
+def _first_word(words: list[str], at: int) -> int:
+    """Return where begins what says a day: with "yesterday", or with what makes it the day before."""
+    for before in _THE_DAY_BEFORE if _DAYS.get(words[at], 1) == 1 else ():
+        if at >= len(before) and words[at - len(before) : at] == before:
+            return at - len(before)
+    return at
 
 
 def _ago(words: list[str], at: int) -> int | None:

@@ -34,6 +34,30 @@ async def test_a_vulnerability_is_found_by_its_number(either: Api) -> None:
     assert (await either.call("recall_cve", cve_id="CVE-2024-0001"))["notes"] == []
 
 
+@pytest.mark.parametrize(
+    "written", ["CVE\u20112025\u20111974", "cve 2025-1974", "CVE_2025_1974", "CVE-2025-1974", "CVE\u22122025\u22121974"]
+)
+async def test_a_vulnerability_is_one_however_its_number_is_written(api: Api, written: str) -> None:
+    await api.remember(f"The ingress flaw {written} hit the cluster.")
+    for asked in ("CVE-2025-1974", written, "2025-1974"):
+        assert len((await api.call("recall_cve", cve_id=asked))["notes"]) == 1, asked
+
+
+@pytest.mark.parametrize(
+    ("type_", "note", "names"),
+    [
+        ("person", "Dr. Adaeze Okafor prescribed a new inhaler.", ["Dr. Adaeze Okafor", "Adaeze Okafor"]),
+        ("organization", "Priya works at Nordwind GmbH.", ["Nordwind", "Nordwind GmbH", "nordwind-gmbh"]),
+        ("sector", "Attacks on the energy sector rose.", ["energy", "energy sector", "Energy industry"]),
+        ("campaign", "Operation Aurora started in 2009.", ["Aurora", "operation aurora", "Aurora campaign"]),
+    ],
+)
+async def test_what_is_said_beside_a_name_makes_no_other_one(api: Api, type_: str, note: str, names: list[str]) -> None:
+    await api.remember(note)
+    for name in names:
+        assert len(await mentioning(api, type_, name)) == 1, name
+
+
 async def test_an_actor_is_found_by_each_of_its_names_and_types(either: Api) -> None:
     await either.remember("APT28 deployed X-Agent against NATO.")
     await either.remember("Fancy Bear registered new domains.")

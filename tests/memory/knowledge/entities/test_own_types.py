@@ -37,6 +37,14 @@ async def mentioning(api: Api, type_: str, value: str) -> list[str]:
     return [note["content"] for note in result["notes"]]
 
 
+async def test_a_name_counts_however_it_is_written(opened: Opened) -> None:
+    async with opened(EntityRule("vessel", (), ("Nordlys", "MS Halvorsen"))) as api:
+        for text in ("nordlys leaves at nine", "NORDLYS was late", "sailed on the ms halvorsen"):
+            await api.remember(text)
+        assert await mentioning(api, "vessel", "Nordlys") == ["NORDLYS was late", "nordlys leaves at nine"]
+        assert await mentioning(api, "vessel", "MS Halvorsen") == ["sailed on the ms halvorsen"]
+
+
 async def test_what_a_pattern_and_a_name_find_is_recalled(opened: Opened) -> None:
     async with opened(TICKETS) as api:
         await api.remember("INC-204412 is solved.")

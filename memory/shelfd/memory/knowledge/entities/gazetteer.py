@@ -33,10 +33,12 @@ class Gazetteer:
 
     Args:
         names: (type, name) of each.
+        is_strict: Whether a word with a capital is no name without it.
     """
 
-    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, names: Iterable[tuple[str, str]], *, is_strict: bool = True) -> None:
         self._entries: dict[str, list[_Entry]] = {}
+        self._is_strict = is_strict
         for type_, name in names:
             self._add(type_, name)
         for entries in self._entries.values():
@@ -49,7 +51,7 @@ class Gazetteer:
         low = Segment(name).low
         if not low:
             return
-        needs_capital = len(low) == 1 and name[0].isupper()
+        needs_capital = self._is_strict and len(low) == 1 and name[0].isupper()
         self._entries.setdefault(low[0], []).append(_Entry(tuple(low[1:]), type_, name, needs_capital))
         if 1 < len(low) <= 2 and type_ in {"tool", "malware", "actor"}:
             self._entries.setdefault("".join(low), []).append(_Entry((), type_, name, name[0].isupper()))

@@ -6,7 +6,7 @@ from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
-from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
+from shelfd.memory.knowledge.entities.kinds import HYPHENS, EntityMention, mention
 from shelfd.memory.knowledge.entities.segment import Segment
 
 #: What makes a token worth a closer look.
@@ -35,7 +35,7 @@ _IDENTIFIER: Final = rf"""
     (?P<url>(?:https?|ftps?|wss?|mqtts?|ssh|sftp|amqps?|redis|postgres(?:ql)?|ldaps?)://[^\s<>"'`|{{}}]+)
   | (?P<email>(?<![\w.+-])[a-z0-9][\w.+%-]{{0,63}}
       @(?:[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?\.){{1,8}}[a-z]{{2,24}}(?![\w-]))
-  | (?P<cve>(?<![\w-])cve[-‐–]\d{{4}}[-‐–]\d{{4,7}}(?![\d-]))
+  | (?P<cve>(?<![\w-])cve[-_:]?\d{{4}}[-_]\d{{4,7}}(?![\d-]))
   | (?P<attack_pattern>(?<![\w.-])(?-i:T)\d{{4}}(?:\.\d{{3}})?(?![\w-]|\.\d))
   | (?P<hash>(?<![\w/])(?:[0-9a-f]{{64}}|[0-9a-f]{{40}}|[0-9a-f]{{32}})(?!\w))
   | (?P<winpath>(?<![\w])(?:[a-z]:\\(?:[^\s\\/:*?"<>|]+\\?)*
@@ -57,6 +57,9 @@ _IDENTIFIER: Final = rf"""
 SET_NUMBER: Final = re.compile(
     r"(?<![\w-])(?:apt|unc|ta|fin|temp|uat|dev)(?:[ .-]|-)?\d{1,5}(?![\w.-]*\w)", re.IGNORECASE
 )
+#: A CVE's number with a blank before it: "CVE 2024-3094".
+_CVE_NUMBER: Final = re.compile(r"(?<![\w-])cve (\d{4}[-_]\d{4,7})(?![\d-])", re.IGNORECASE)
+_ONE_HYPHEN: Final = str.maketrans(dict.fromkeys(HYPHENS, "-"))
 _CAMPAIGN: Final = re.compile(r"(?<!\w)(?:[Oo]peration|OPERATION)[ -]([A-Za-z][\w-]{2,40}(?: [A-Z][\w-]{2,40})?)")
 #: Words before three and more numbers, or two, that say it is a version.
 _VERSION_CUE: Final = re.compile(
@@ -101,7 +104,7 @@ def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
         end = start + len(token)
         if _TELLING.search(token, 0, _LONGEST_TOKEN) is None:
             continue
-        has_digit, word = True, token
+        has_digit, word = True, token if token.isascii() else token.translate(_ONE_HYPHEN)
         if "[.]" in word or "hxxp" in word:
             word = word.replace("[.]", ".").replace("hxxp", "http").replace("[:]", ":")
         for found in _identifier().finditer(word, 0, _LONGEST_TOKEN):
@@ -112,6 +115,8 @@ def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
                 until = min(start + found.end(), end)
                 yield mention(type_, value, start + found.start(), until, 0.98)
     if has_digit:
+        for found in _CVE_NUMBER.finditer(text.translate(_ONE_HYPHEN)):
+            yield mention("cve", found[0], found.start(), found.end(), 0.95)
         for found in SET_NUMBER.finditer(text):
             yield mention("intrusion_set", found[0].replace(".", ""), found.start(), found.end(), 0.95)
     if "peration" in text or "PERATION" in text:
@@ -133,10 +138,8 @@ def _read(kind: str, value: str, text: str, start: int) -> tuple[str, str] | Non
     """What a match is, and its value as it counts; None if it is none."""
     if kind == "url":
         return "url", value.rstrip(".,;:!?)]*_")
-    if kind in {"email", "attack_pattern"}:
+    if kind in {"cve", "email", "attack_pattern"}:
         return kind, value
-    if kind == "cve":
-        return "cve", re.sub("[‐–]", "-", value)
     if kind == "hash":
         return None if _VCS.search(text, max(0, start - 40), start) else (_HASHES[len(value)], value)
     if kind in {"winpath", "path"}:

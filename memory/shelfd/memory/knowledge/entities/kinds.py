@@ -20,7 +20,24 @@ ENTITY_TYPES: Final = NAMED_TYPES | IDENTIFIER_TYPES
 _RELATED: Final = (("actor", "threat_actor", "intrusion_set"), ("tool", "malware"))
 RELATED: Final[Mapping[str, tuple[str, ...]]] = {type_: types for types in _RELATED for type_ in types}
 
-_JOINTS: Final = re.compile(r"[\s_\-‐-―]+")
+#: All that is written for a hyphen.
+HYPHENS: Final = "-‐‑‒–—―−"
+_JOINTS: Final = re.compile(rf"[\s_{re.escape(HYPHENS)}]+")
+#: What is said with a name of a type and makes no other one of it: "Dr. Okafor", "Nordwind GmbH", "the energy sector".
+_BESIDE: Final = {
+    "person": re.compile(
+        r"^(?:(?:mrs?|ms|mx|miss|dr|prof(?:essor)?|doctor|sir|dame|herr|frau|señora?|mme|mlle)\.?[\s-]+)+(?=\w)"
+    ),
+    "organization": re.compile(
+        r"(?<=\w)[\s,-]+(?:gmbh|ag|kg|ohg|ug|se|inc|incorporated|corp|corporation|ltd|limited|llc|plc|co|company|sarl|"
+        r"sa|sas|srl|spa|bv|nv|oy|ab|aps)\.?$"
+    ),
+    "sector": re.compile(r"(?<=\w)[\s-]+(?:sector|industry)$"),
+    "campaign": re.compile(r"^operation[\s-]+(?=\w)|(?<=\w)[\s-]+campaign$"),
+}
+
+
+_CVE: Final = re.compile(rf"(?:cve)?[\s_:{re.escape(HYPHENS)}]*(\d{{4}})[\s_{re.escape(HYPHENS)}]+(\d{{4,7}})")
 
 
 class EntityName(NamedTuple):
@@ -83,12 +100,24 @@ def mention(type_: str, value: str, start: int, end: int, confidence: float = 0.
 
 
 def _key(type_: str, low: str) -> str:
+    if type_ == "cve":
+        return _cve(low)
     if low.isalnum() or type_ in IDENTIFIER_TYPES:
         return low
+    if (beside := _BESIDE.get(type_)) is not None:
+        low = beside.sub("", low)
     return _JOINTS.sub("", low) or low
 
 
 def _shown(type_: str, low: str) -> str:
     if type_ == "intrusion_set":
         return _JOINTS.sub("", low)
+    if type_ == "cve":
+        return _cve(low)
     return low if type_ in IDENTIFIER_TYPES else low.replace(" ", "-")
+
+
+def _cve(low: str) -> str:
+    """``cve-2024-3094`` of "cve 2024-3094", "cve_2024_3094" and the number alone; another value as it is."""
+    numbers = _CVE.fullmatch(low)
+    return f"cve-{numbers[1]}-{numbers[2]}" if numbers else low

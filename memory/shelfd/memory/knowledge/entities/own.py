@@ -37,7 +37,7 @@ class OwnTypes:
                     raise PatternError(f"pattern {number} of {rule.type}: {error}") from None
                 ways += pattern.ways
                 self._patterns.append((rule.type, pattern.expression))
-        self._names = Gazetteer((rule.type, name) for rule in rules for name in rule.names)
+        self._names = Gazetteer(((rule.type, name) for rule in rules for name in rule.names), is_strict=False)
         self.version = sha256(json.dumps(rules).encode()).hexdigest()[:16] if rules else ""
 
     def find(self, segment: Segment) -> Iterator[EntityMention]:
