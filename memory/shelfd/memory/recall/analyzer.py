@@ -202,7 +202,8 @@ class Analyzer:
         if language.name == _GERMAN:
             content += [part for word in content for part in parts_of(word)]
         months = [MONTHS[number - 1].lower() for word in words if (number := OTHER_MONTHS.get(word)) is not None]
-        return [*(form for word in content if (form := language.stem(word)) not in words), *months]
+        said = frozenset(words)
+        return [*(form for word in content if (form := language.stem(word)) not in said), *months]
 
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""
