@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,7 @@ from client.test_import_formats import Shelf
 from running import Daemon
 from shelfd.client.commands.exporting import export
 from shelfd.client.commands.merging import merge
+from shelfd.client.exports import TO_FILE
 from shelfd.client.invocation import Stop
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
@@ -126,6 +128,31 @@ def test_a_graph_is_valid_xml(shelf: Shelf, tmp_path: Path) -> None:
     assert told == {"edge.relation": "next_to", "edge.reason": '"moored"'}
     declared = {key.get("id") for key in root.iter(f"{GRAPHML}key")}
     assert {data.get("key") for data in root.iter(f"{GRAPHML}data")} <= declared
+
+
+class Terminal(BytesIO):
+    """What is written to a person's terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_could_steer_a_terminal_is_written_otherwise_there_and_means_the_same() -> None:
+    text = "a\x9b2J\x85b \x7f\u202e \U000e0041 é 漢"
+    note = {"id": "n", "content": {"raw": text}, "shelfd": {"note": {"title": "t"}}}
+    for write_to in TO_FILE.values():
+        terminal, file = Terminal(), BytesIO()
+        write_to([note], terminal)
+        write_to([note], file)
+        shown = terminal.getvalue().decode()
+        assert shown.replace("\n", "").isprintable()
+        assert "é 漢" in shown
+        assert text.encode() in file.getvalue()
+        if write_to is TO_FILE["jsonl"]:
+            assert json.loads(shown) == json.loads(file.getvalue())
+        else:
+            told = [ET.fromstring(xml).findtext(f".//{GRAPHML}node/*[last()]") for xml in (shown, file.getvalue())]
+            assert told == [text, text]
 
 
 def joined(shelf: Shelf, file: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:

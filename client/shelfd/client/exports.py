@@ -15,6 +15,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from shelfd.client.terminal import escaped
+
 Line = Mapping[str, Any]
 #: What stdout is called on the command line.
 STDOUT: Final = "-"
@@ -77,12 +79,14 @@ def _sync(folder: Path) -> None:
 
 def write_lines(lines: Iterable[Line], file: IO[bytes]) -> None:
     """Write each line as it is: JSON that ``shelfd import`` reads back without loss."""
+    is_shown = file.isatty()
     for line in lines:
-        file.write(_encoded(line))
+        file.write(_encoded(line, is_shown=is_shown))
 
 
-def _encoded(line: Line) -> bytes:
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+def _encoded(line: Line, *, is_shown: bool = False) -> bytes:
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return (escaped(text) if is_shown else text).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _note(line: Line) -> Mapping[str, Any] | None:
@@ -188,6 +192,7 @@ def _markdown(line: Line, files: Mapping[str, str]) -> str:
 
 def write_graphml(lines: Iterable[Line], file: IO[bytes]) -> None:
     """Write notes as nodes and their links as edges."""
+    said_as = _referred if file.isatty() else str
     keys = {"node": ("nugget", "kind", "title", "content", "tags", "hidden"), "edge": ("relation", "reason")}
     file.write(_GRAPHML.encode())
     for kind, names in keys.items():
@@ -207,11 +212,11 @@ def write_graphml(lines: Iterable[Line], file: IO[bytes]) -> None:
                 "tags": " ".join(note.get("tags", ())),
                 "hidden": "true" if note.get("archived_at") is not None else "",
             }
-            file.write(f"  <node id={_attribute(line['id'])}>{_data('node', said)}</node>\n".encode())
+            file.write(said_as(f"  <node id={_attribute(line['id'])}>{_data('node', said)}</node>\n").encode())
             for link in line["shelfd"].get("links", ()):
                 ends = f"source={_attribute(link['source'])} target={_attribute(link['target'])}"
                 told = _data("edge", {name: link[name] for name in keys["edge"]})
-                edges.write(f"  <edge {ends}>{told}</edge>\n".encode())
+                edges.write(said_as(f"  <edge {ends}>{told}</edge>\n").encode())
         edges.seek(0)
         for block in iter(lambda: edges.read(1 << 20), b""):
             file.write(block)
@@ -229,6 +234,11 @@ def _attribute(value: str) -> str:
 
 def _xml(text: str) -> str:
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _referred(xml: str) -> str:
+    """XML with references for what could steer a terminal: it says the same."""
+    return "".join(c if c.isprintable() or c == "\n" else f"&#{ord(c)};" for c in xml)
 
 
 #: What writes each format to a file.

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from shelfd.client.streams import is_unicode
-from shelfd.client.terminal import cells, columns_of, cut, is_terminal, padded, styled
+from shelfd.client.terminal import cells, columns_of, cut, escaped, is_terminal, padded, styled
 
 Note = Mapping[str, Any]
 
@@ -26,15 +26,13 @@ def print_json(value: object) -> None:
     if not sys.stdout.isatty():
         print(_json(value, separators=(",", ":")))
         return
-    text = _json(value, indent=2)
-    if not text.replace("\n", "").isprintable():  # JSON lets pass what could steer a terminal; its escapes say the same
-        text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-    print(text)
+    print(_json(value, indent=2))
 
 
 def _json(value: object, **form: Any) -> str:  # noqa: ANN401 - what json takes
-    # Where the characters cannot be written, escapes say the same.
-    return json.dumps(value, ensure_ascii=not is_unicode(), **form)
+    # Where the characters cannot be written, or would steer a terminal, escapes say the same.
+    text = json.dumps(value, ensure_ascii=not is_unicode(), **form)
+    return escaped(text) if sys.stdout.isatty() else text
 
 
 def print_line(value: object) -> None:

@@ -3,6 +3,7 @@
 Whether colours are wanted is said by the environment, which is read here and in :mod:`shelfd.client.endpoint` only.
 """
 
+import json
 import os
 import sys
 from typing import Final, TextIO
@@ -34,6 +35,13 @@ def styled(text: str, style: str) -> str:
     if not style or not text or not is_terminal() or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+
+def escaped(json_text: str) -> str:
+    """Return JSON with escapes for what could steer a terminal: it says the same."""
+    if json_text.isprintable():
+        return json_text
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in json_text)
 
 
 def cells(text: str) -> int:

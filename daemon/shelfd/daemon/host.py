@@ -5,6 +5,10 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Final
+
+#: 9900-01-01. A hundred years later, which is the longest anything is kept for, is still in the calendar.
+_LATEST: Final = 250_246_627_200_000_000
 
 
 class SystemClock:
@@ -13,8 +17,8 @@ class SystemClock:
     __slots__ = ()
 
     def now(self) -> int:
-        """Return the wall clock in microseconds since 1970 UTC."""
-        return time.time_ns() // 1000
+        """Return the wall clock in microseconds since 1970 UTC; at the year 9900 it stands still."""
+        return min(time.time_ns() // 1000, _LATEST)
 
     def monotonic(self) -> float:
         """Return seconds that never go backwards."""

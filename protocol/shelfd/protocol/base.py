@@ -172,7 +172,7 @@ def parse_instant(value: Any) -> Any:  # noqa: ANN401
         raise PydanticCustomError("instant_zone", "is a time without a zone; add Z or an offset like +02:00")
     micros = to_micros(moment)
     if not _FIRST_INSTANT <= micros <= _LAST_INSTANT:
-        raise PydanticCustomError("instant_range", "is not a time of the years 1 to 9999")
+        raise PydanticCustomError("instant_range", "is not a time from 0001-01-02 to 9999-12-30")
     return micros
 
 
@@ -183,8 +183,8 @@ def to_micros(moment: datetime) -> int:
 
 
 def from_micros(micros: int) -> str:
-    """Return the RFC 3339 UTC form of *micros*, as it goes over the wire."""
-    second, rest = divmod(micros, 1_000_000)
+    """Return the RFC 3339 UTC form of *micros*, as it goes over the wire; beyond the calendar that of its end."""
+    second, rest = divmod(min(max(micros, _BEGINNING), _END), 1_000_000)
     return f"{_second(second)}.{rest:06d}Z" if rest else f"{_second(second)}Z"
 
 
@@ -193,6 +193,8 @@ def _second(second: int) -> str:
     return (_EPOCH + timedelta(seconds=second)).isoformat().removesuffix("+00:00")
 
 
+_BEGINNING = to_micros(datetime.min.replace(tzinfo=UTC))
+_END = to_micros(datetime.max.replace(tzinfo=UTC))
 #: A day is left at either end, so that a time can be expressed in every zone.
 _FIRST_INSTANT = to_micros(datetime(1, 1, 2, tzinfo=UTC))
 _LAST_INSTANT = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) - 1

@@ -74,3 +74,9 @@ def test_english_is_read_as_before() -> None:
         assert analyzer.parse_query(text).terms == tuple(
             sorted({analyzer.term(word) for word in analyzer.words(text) if analyzer.is_content(word)})
         )
+
+
+def test_a_long_text_of_many_words_is_read() -> None:
+    """It took minutes when each word was looked for among all of them."""
+    text = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(80_000))
+    assert len(Analyzer().parse_text(text).words) == 79_999
