@@ -10,6 +10,7 @@ from shelfd.memory.errors import Conflict, InvalidParams
 from shelfd.memory.knowledge.enricher import read_again
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
+from shelfd.memory.knowledge.entities.phrases import FOUND_BY_SURROUNDINGS, is_said, words_of_name
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
@@ -20,6 +21,7 @@ from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol.methods.entities import (
@@ -82,7 +84,7 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     await shelf.enrichment.reach()
     wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
     notes: list[Note] = []
-    async for some in mentioning(shelf, shelf.enrichment.same(type_, value), wanted):
+    async for some in mentioning_any(shelf, type_, value, wanted):
         notes += some
         if len(notes) >= params.k:
             break
@@ -95,6 +97,35 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
     entity = {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
     return {"notes": [renderer(note, params.max_content_chars) for note in notes], "entity": entity}
+
+
+async def mentioning_any(shelf: Shelf, type_: str, value: str, wanted: NoteFilter) -> AsyncIterator[list[Note]]:
+    """Yield wanted notes that mention what *value* names, then those that say its name where nothing shows what it is.
+
+    A name of one word has to be known as one of the type by another note.
+    """
+    names = shelf.enrichment.same(type_, value)
+    seen: set[int] = set()
+    async for notes in mentioning(shelf, names, wanted):
+        seen.update(note.row for note in notes)
+        yield notes
+    if type_ not in FOUND_BY_SURROUNDINGS:
+        return
+    known = [entity.value for name in names if (entity := shelf.view.entities.get(*name)) is not None]
+    phrases = {words for said in (value, *known) if (words := words_of_name(type_, said)) and (known or len(words) > 1)}
+    index = shelf.projection(ShelfIndex).index
+    for name in sorted(phrases):
+        ids = index.having(index.analyzer.words(" ".join(name)), wanted)
+        for begin in range(0, len(ids), _PAGE):
+            some = shelf.view.notes.by_ids(ids[begin : begin + _PAGE]).values()
+            found = [note for note in some if note.row not in seen and wanted.admits(note) and _says(note, name)]
+            seen.update(note.row for note in found)
+            yield found
+            await asyncio.sleep(0)
+
+
+def _says(note: Note, name: Sequence[str]) -> bool:
+    return is_said("\n".join((note.title, *note.tags, note.content)), name)
 
 
 async def mentioning(shelf: Shelf, names: Sequence[tuple[str, str]], wanted: NoteFilter) -> AsyncIterator[list[Note]]:

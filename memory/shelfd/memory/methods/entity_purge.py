@@ -12,7 +12,7 @@ from shelfd.memory.knowledge.entities.kinds import family, shown
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context
-from shelfd.memory.methods.entities import checked_type, mentioning
+from shelfd.memory.methods.entities import checked_type, mentioning_any
 from shelfd.memory.methods.registry import procedure
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.entities import StoredAlias
@@ -62,7 +62,7 @@ async def _doomed(shelf: Shelf, type_: str, value: str) -> _Doomed:
     names = shelf.enrichment.same(type_, value)
     ids: list[str] = []
     total = 0
-    async for some in mentioning(shelf, names, _EVERY_NOTE):
+    async for some in mentioning_any(shelf, type_, value, _EVERY_NOTE):
         total += len(some)
         ids += [note.id for note in some[: _NOTES - len(ids)]]
     keys = {(family(of_type), key) for of_type, key in names}

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.call import Call
 from shelfd.memory.knowledge.synthesis.dates import days_said
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.entities import checked_type, mentioning
+from shelfd.memory.methods.entities import checked_type, mentioning_any
 from shelfd.memory.methods.entity_graph import wanted_of
 from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.registry import read
@@ -92,7 +92,7 @@ async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call:
         return
     type_ = checked_type(params.entity_type or "", "entity_type", call)
     await shelf.enrichment.reach()
-    async for notes in mentioning(shelf, shelf.enrichment.same(type_, params.entity_value or ""), wanted):
+    async for notes in mentioning_any(shelf, type_, params.entity_value or "", wanted):
         yield notes
 
 

@@ -25,10 +25,11 @@ from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import DELTA, Postings
 from shelfd.memory.recall.rarity import rarities
-from shelfd.memory.recall.search import Search, near
+from shelfd.memory.recall.search import Search
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
 from shelfd.memory.recall.vocabulary import Vocabulary
+from shelfd.memory.recall.with_words import having, near
 
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
@@ -222,7 +223,7 @@ class RecallIndex:
         return self._search.place(self.analyzer.dated(parsed, filters.now), filters, k, self._living.get(row), like)
 
     def beside(self, rows: Sequence[int]) -> list[int]:
-        """Return the rows of the two documents before and the one after each of *rows*, in their sessions."""
+        """Return the rows of the two documents before each of *rows* in its session, and of the one after it."""
         before, after = self.neighbours(np.array(rows, np.int64))
         earlier, _ = self.neighbours(before[before >= 0])
         beside = np.concatenate([before, after, earlier])
@@ -324,17 +325,21 @@ class RecallIndex:
     ) -> list[str]:
         """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
 
-        Takes well under a millisecond however large the index is: of a term in thousands of documents it sees the
-        most recent ones. Terms in a single document find nothing and are passed over.
+        Takes well under a millisecond: of a term in thousands of documents it sees the most recent ones. Terms in a
+        single document find nothing and are passed over.
 
         Args:
-            words: Folded words, as :func:`~shelfd.memory.notes.words.split` gives them.
+            words: Folded words.
             filters: Which documents may be returned.
             terms: How many terms to go by.
             missing: How many of the terms of *words* a document may lack; None for any but all.
             limit: At most so many ids.
         """
         return near(self._contents, {self.analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
+
+    def having(self, words: Iterable[str], filters: NoteFilter) -> list[str]:
+        """Return ids of the documents that have all folded *words*, in whatever form and order, the newest first."""
+        return having(self._contents, {self.analyzer.term(word) for word in words}, filters)
 
     def compact(self) -> None:
         """Make everything one segment and free what dead documents hold; no result changes.

@@ -1,7 +1,6 @@
 """One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from math import log10
 from typing import Final
 
@@ -13,7 +12,6 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
     FirstStage,
-    distinct,
     members_of_best_sessions,
     neighbourhood,
     orphans_of,
@@ -353,38 +351,3 @@ def _narrowed(run: Run, stretches: Numbers) -> Run:
     at = np.repeat(end - sizes.cumsum(), sizes)
     at += np.arange(len(at))
     return documents[at], counts[at]
-
-
-_NEAR_POSTINGS: Final = 6_000  #: read for one text
-
-
-def near(
-    contents: Contents, words: AbstractSet[str], filters: NoteFilter, terms: int, missing: int | None
-) -> list[str]:
-    """Return ids of documents that have the rarest of *words* (index terms); see :meth:`RecallIndex.near`."""
-    statistics = contents.statistics
-    known = [number for word in words if (number := contents.vocabulary.number(word)) is not None]
-    rarest = sorted((statistics.own[number], number) for number in known if statistics.own[number] > 1)[:terms]
-    if missing is not None:
-        # Terms of one document only are lacking everywhere else.
-        missing -= len(words) - sum(statistics.own[number] > 1 for number in known)
-    if not rarest or (missing is not None and missing < 0):
-        return []
-    lists, weights, room = [], [], _NEAR_POSTINGS
-    for frequency, number in rarest:
-        found = contents.postings.some(number, max(room, 1))
-        lists.append(found)
-        weights.append(np.full(len(found), statistics.idf(frequency)))
-        room -= len(found)
-        if room <= 0:
-            break
-    fewest = 1 if missing is None else max(1, len(lists) - missing)
-    together = np.concatenate(lists)
-    ordinals = distinct(together)
-    place = ordinals.searchsorted(together)
-    counts = np.bincount(place)
-    enough = np.flatnonzero(counts >= fewest)
-    enough = enough[contents.filtering.admitted(filters, ordinals[enough])]
-    weight = np.bincount(place, np.concatenate(weights), len(ordinals))[enough]
-    best = np.lexsort((contents.columns.row[ordinals[enough]], -weight))
-    return [contents.postings.id_of(ordinal) for ordinal in ordinals[enough][best].tolist()]

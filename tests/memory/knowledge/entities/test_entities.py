@@ -331,3 +331,36 @@ async def test_what_reading_needs_is_not_made_on_the_event_loop(either: Api, mon
         await either.call("recall_entity", entity_type="person", entity_value="Anna Lund")
 
     assert prepared == [False]
+
+
+async def test_a_name_is_known_where_nothing_shows_what_it_is(either: Api) -> None:
+    await either.remember("Adaeze works at Nordwind.")
+    said = ["the keys went to Adaeze", "Adaeze: 14:30 Uhr"]
+    for text in (*said, "Adaeze Okafor is somebody else", "adaeze in small letters", "APT28 is no person"):
+        await either.remember(text)
+    assert await mentioning_texts(either, "Adaeze") == {"Adaeze works at Nordwind.", *said}
+    assert await mentioning_texts(either, "Kasimir") == set()
+
+
+async def test_a_name_of_one_word_has_to_be_known_and_one_that_is_a_word_shows_itself(either: Api) -> None:
+    for text in ("Mark works at Bosch.", "Mark the boxes", "the paint is Bordeaux"):
+        await either.remember(text)
+    assert await mentioning_texts(either, "Mark") == {"Mark works at Bosch."}
+    assert await mentioning_texts(either, "Paint") == set()
+
+
+async def test_somebodys_full_name_is_theirs_in_every_language_and_purged(either: Api) -> None:
+    told = {"Ludvig Sandvik bought a boat.", "Nach dem Essen kam Ludvig Sandvik vorbei.", "LUDVIG SANDVIK!"}
+    for text in (*told, "Dinner with Mr. Sandvik", "ludvig of sandvik"):
+        await either.remember(text)
+    assert await mentioning_texts(either, "Dr. Ludvig Sandvik") == told
+    hidden = await either.remember("Ludvig Sandvik called.")
+    await either.call("note.hide", id=hidden["id"])
+    purged = await either.call("entity.purge", entity_type="person", entity_value="Ludvig Sandvik")
+    assert purged["purged"] == 4
+    assert await mentioning_texts(either, "Ludvig Sandvik") == set()
+
+
+async def mentioning_texts(api: Api, person: str) -> set[str]:
+    result = await api.call("recall_entity", entity_type="person", entity_value=person, k=20)
+    return {note["content"] for note in result["notes"]}
