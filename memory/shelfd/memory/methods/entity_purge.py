@@ -1,6 +1,7 @@
 """Use case: entity.purge, which leaves no note that mentions somebody or something."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final, NamedTuple, cast
 
 from shelfd.memory.call import Call
@@ -23,6 +24,7 @@ from shelfd.protocol.methods.entities import EntityPurgeParams
 
 #: Notes of one purge: a job keeps their ids.
 _NOTES: Final = 1_000
+_WHILE_WARMING: Final = timedelta(milliseconds=50)
 _EVERY_NOTE: Final = NoteFilter(include_hidden=True)
 
 
@@ -41,6 +43,8 @@ async def purge(context: Context, call: Call) -> dict[str, Any]:
     type_ = checked_type(params.entity_type, "entity_type", call)
     shelf = await context.shelf(call)
     await shelf.enrichment.reach()
+    while shelf.tracks.state()["state"] != "ready":  # by the index notes are found that only have the name
+        await shelf.clock.sleep(_WHILE_WARMING)
     doomed = await _doomed(shelf, type_, params.entity_value)
     canonical = shelf.enrichment.canonical(type_, params.entity_value)
     said = {
