@@ -39,6 +39,8 @@ from shelfd.protocol.methods.entities import (
 _WEIGHTS: Final = (3, 2, 1)
 #: Mentions read at once; after so many other tasks run.
 _PAGE: Final = 32
+#: Notes that have the words of a name and may have them as a name.
+_LOOKED_AT: Final = 500
 
 
 @read("recall_entity")
@@ -99,10 +101,13 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     return {"notes": [renderer(note, params.max_content_chars) for note in notes], "entity": entity}
 
 
-async def mentioning_any(shelf: Shelf, type_: str, value: str, wanted: NoteFilter) -> AsyncIterator[list[Note]]:
+async def mentioning_any(
+    shelf: Shelf, type_: str, value: str, wanted: NoteFilter, most: int | None = _LOOKED_AT
+) -> AsyncIterator[list[Note]]:
     """Yield wanted notes that mention what *value* names, then those that say its name where nothing shows what it is.
 
-    A name of one word has to be known as one of the type by another note.
+    A name of one word has to be known as one of the type by another note. Of notes that have the words of a name the
+    *most* newest are looked at.
     """
     names = shelf.enrichment.same(type_, value)
     seen: set[int] = set()
@@ -115,7 +120,7 @@ async def mentioning_any(shelf: Shelf, type_: str, value: str, wanted: NoteFilte
     phrases = {words for said in (value, *known) if (words := words_of_name(type_, said)) and (known or len(words) > 1)}
     index = shelf.projection(ShelfIndex).index
     for name in sorted(phrases):
-        ids = index.having(index.analyzer.words(" ".join(name)), wanted)
+        ids = index.having(index.analyzer.words(" ".join(name)), wanted)[:most]
         for begin in range(0, len(ids), _PAGE):
             some = shelf.view.notes.by_ids(ids[begin : begin + _PAGE]).values()
             found = [note for note in some if note.row not in seen and wanted.admits(note) and _says(note, name)]

@@ -66,7 +66,7 @@ async def _doomed(shelf: Shelf, type_: str, value: str) -> _Doomed:
     names = shelf.enrichment.same(type_, value)
     ids: list[str] = []
     total = 0
-    async for some in mentioning_any(shelf, type_, value, _EVERY_NOTE):
+    async for some in mentioning_any(shelf, type_, value, _EVERY_NOTE, most=None):
         total += len(some)
         ids += [note.id for note in some[: _NOTES - len(ids)]]
     keys = {(family(of_type), key) for of_type, key in names}
