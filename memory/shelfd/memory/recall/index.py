@@ -337,9 +337,9 @@ class RecallIndex:
         """
         return near(self._contents, {self.analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
 
-    def having(self, words: Iterable[str], filters: NoteFilter) -> list[str]:
-        """Return ids of the documents that have all folded *words*, in whatever form and order, the newest first."""
-        return having(self._contents, {self.analyzer.term(word) for word in words}, filters)
+    def having(self, words: Iterable[str], filters: NoteFilter, most: int | None) -> list[int]:
+        """Return rows of the documents that have all folded *words*, in whatever form and order: the *most* newest."""
+        return having(self._contents, {self.analyzer.term(word) for word in words}, filters, most)
 
     def compact(self) -> None:
         """Make everything one segment and free what dead documents hold; no result changes.

@@ -14,8 +14,8 @@ _POSTINGS: Final = 250_000  #: read of one word, of which these are the newest
 _NEAR_POSTINGS: Final = 6_000  #: read for one text
 
 
-def having(contents: Contents, words: AbstractSet[str], filters: NoteFilter) -> list[str]:
-    """Return ids of the documents, the newest first, that have all *words* (index terms) and that *filters* admit."""
+def having(contents: Contents, words: AbstractSet[str], filters: NoteFilter, most: int | None) -> list[int]:
+    """Return rows of the documents, the newest first, that have all *words* (index terms) and that *filters* admit."""
     numbers = [contents.vocabulary.number(word) for word in words]
     if None in numbers or not numbers:
         return []
@@ -23,8 +23,8 @@ def having(contents: Contents, words: AbstractSet[str], filters: NoteFilter) -> 
     ordinals = reduce(np.intersect1d, lists)
     ordinals = ordinals[contents.columns.alive(ordinals)]
     ordinals = ordinals[contents.filtering.admitted(filters, ordinals)]
-    newest = ordinals[np.argsort(-contents.columns.row[ordinals])]
-    return [contents.postings.id_of(ordinal) for ordinal in newest.tolist()]
+    rows: list[int] = np.sort(contents.columns.row[ordinals])[::-1][:most].tolist()
+    return rows
 
 
 def near(
