@@ -4,9 +4,10 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from structlog.typing import EventDict
 from fakes import Api
 from shelfd.memory import MemorySettings
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall import ShelfIndex
 
 NOTES = 30
@@ -203,6 +205,78 @@ async def test_what_was_purged_is_in_no_file_when_the_purge_is_answered(
     assert "image.read" in events(logs)
     assert indexed == []
     assert {note_id for note_id, _ in await asked(durable)} <= set(ids)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event, list[int]]:
+    """Images are read for when the second event is set; the first one says that one is; and how many are at a time."""
+    begun, may_go_on, at_once = Event(), Event(), [0]
+    freeze = ShelfIndex.freeze
+
+    def slowly(index: ShelfIndex, stored: Collection[str]) -> Callable[[], Frozen]:
+        frozen = freeze(index, stored)
+
+        def read() -> Frozen:
+            at_once[-1] += 1
+            at_once.append(at_once[-1])
+            begun.set()
+            assert may_go_on.wait(30)
+            try:
+                return frozen()
+            finally:
+                at_once[-1] -= 1
+
+        return read
+
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._CHANGES", 10_000)  # none is made unasked
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._FEW_CHANGES", 10_000)
+    monkeypatch.setattr(ShelfIndex, "freeze", slowly)
+    return begun, may_go_on, at_once
+
+
+async def test_what_is_purged_while_the_first_image_is_made_is_in_none_either(
+    either: Api, held: tuple[Event, Event, list[int]]
+) -> None:
+    begun, may_go_on, _ = held
+    await remember(either)
+    gone = (await either.call("remember", content="the zanzibarword was first"))["note"]["id"]
+    await either.shelf().reach(None)
+    saving = asyncio.ensure_future(either.shelf().image.save())
+    assert await asyncio.to_thread(begun.wait, 30)
+    purging = asyncio.ensure_future(either.call("forget", id=gone, purge=True))
+    for _ in range(500):  # so that it comes as far as it can
+        await asyncio.sleep(0)
+    may_go_on.set()
+    assert await saving
+    await purging
+
+    image = await either.shelf().store.images.load()
+    assert image is not None
+    assert image.parts["index"]
+    arrays = [array for some in image.parts["index"].values() for array in (some or {}).values()]
+    assert not any(b"zanzibar" in array.tobytes() for array in arrays)
+
+
+async def test_one_that_is_given_up_is_not_read_for_beside_the_next_one(
+    either: Api, held: tuple[Event, Event, list[int]]
+) -> None:
+    begun, may_go_on, at_once = held
+    await remember(either)
+    await either.shelf().reach(None)
+    given_up = asyncio.ensure_future(either.shelf().image.save())
+    assert await asyncio.to_thread(begun.wait, 30)
+    given_up.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    following = asyncio.ensure_future(either.shelf().image.save())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    may_go_on.set()
+
+    assert await following
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    assert max(at_once) == 1
 
 
 def flipped(folder: Path) -> None:

@@ -14,7 +14,7 @@ import structlog
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.ports.image import Frozen, Image
 from shelfd.memory.ports.projection import PURGED, Pictured
-from shelfd.memory.ports.store import Clock, Store
+from shelfd.memory.ports.store import Clock, Store, ended
 from shelfd.memory.shelf.track import Track
 
 log = structlog.get_logger("shelfd.memory")
@@ -241,16 +241,21 @@ class ShelfImage:
                 )
                 for track in self._tracks
             }
+            self._is_there = True  # soon: what is purged from now on has to be taken out of it
+            parts_of = {name: get for name, (get, _) in freezing.items()}
+            reading = asyncio.ensure_future(asyncio.to_thread(_read, parts_of))
             try:
-                frozen = await asyncio.to_thread(lambda: {name: get() for name, (get, _) in freezing.items()})
+                frozen = await asyncio.shield(reading)
                 facts = {name: {"facts": frozen[name].facts, "skipped": freezing[name][1]} for name in frozen}
                 parts = {name: frozen[name].parts for name in frozen}
-                self._is_there = True
                 await self._store.images.save(Image(seq, made_by, facts, parts))
             except ShelfError as error:
                 log.warning("image.write_failed", shelf=self._shelf, reason=error.message)
                 self._stored = {}  # whatever is wrong there, the next one is written as a whole
                 return False
+            except asyncio.CancelledError:
+                await ended(reading)  # what is read for one image is not changed for the next
+                raise
             self._seq, self._stored, self.problem = seq, {name: set(some) for name, some in parts.items()}, None
             took_ms = round((self._clock.monotonic() - began) * 1000, 1)
             log.info("image.written", shelf=self._shelf, seq=seq, duration_ms=took_ms)
@@ -280,3 +285,7 @@ class ShelfImage:
 
 class _UnfitError(Exception):
     """An image that cannot be used; says why."""
+
+
+def _read(parts_of: Mapping[str, Callable[[], Frozen]]) -> dict[str, Frozen]:
+    return {name: get() for name, get in parts_of.items()}
