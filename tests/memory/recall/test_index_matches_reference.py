@@ -219,6 +219,8 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Have the place of a note looked for among all of its session, and the shelf large for its words, and at all."""
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
     monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
+    if "TestDense" not in request.node.nodeid:  # a large shelf
+        monkeypatch.setattr("shelfd.memory.recall.search._WHOLE", 0)
     if "TestSegments" in request.node.nodeid:
         monkeypatch.setattr("shelfd.memory.recall.search._SPARSE", 0)
     if "TestLoops" in request.node.nodeid:  # as they are compiled, but not compiled

@@ -73,8 +73,12 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
     assert 250 <= scored[0] <= 1000 + 3 * 250
 
 
-def test_only_what_reaches_many_documents_is_scored_in_two_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("whole", "wanted"), [(0, [100, 100]), (1_000, [])])
+def test_only_what_reaches_many_documents_of_a_large_shelf_is_scored_in_two_stages(
+    whole: int, wanted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     staged: list[int] = []
+    monkeypatch.setattr("shelfd.memory.recall.search._WHOLE", whole)
 
     def watched(*arguments: Any) -> Any:
         staged.append(len(arguments[1].reached()))
@@ -87,7 +91,7 @@ def test_only_what_reaches_many_documents_is_scored_in_two_stages(monkeypatch: p
 
     for query in ("cup", "tea", "tea cup"):
         assert index.search(query, RECALLABLE, 10).hits
-    assert staged == [100, 100]
+    assert staged == wanted
 
 
 @pytest.mark.parametrize("made", [in_sessions, in_one_session])

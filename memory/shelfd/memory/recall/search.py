@@ -30,6 +30,11 @@ from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
+#: Of so many documents all are scored at once, wherever the words of a query are: to look for those that have any, or
+#: for the sessions that matter, takes longer (measured).
+_WHOLE: Final = 16_384
+#: Unless there are so many times the postings from which on that is looked for on a larger shelf.
+_MUCH: Final = 4
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
 _SPARSE: Final = 6
 #: A term that more than one document in so many has, or one in so many of a very large shelf, is looked up in those
@@ -213,23 +218,25 @@ class Search:
         """Return documents, which of them (positions) may be returned, both None for all, and the base scores."""
         contents = self._contents
         columns = contents.columns
-        if filters.nugget is None and contents.postings.is_young and engine.loops is None:  # as in most shelves
+        is_small = columns.size <= _WHOLE
+        most = self._two_stage_from * (_MUCH if is_small else 1)
+        if is_small and filters.nugget is None and contents.postings.is_young and engine.loops is None:  # as mostly
             postings = contents.postings.lookup(terms.numbers)
-            if columns.size < len(postings[0]) * _SPARSE < self._two_stage_from * _SPARSE:
+            if len(postings[0]) < most:
                 view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
                 return None, None, base_scores(view, terms, postings, explain=explain)
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         runs = contents.postings.runs(terms.numbers, nugget)
         count = sum([len(run[0]) for some in runs for run in some])
-        if count < self._two_stage_from:
+        if count < most:
             orphans = orphans_of(columns, filters)
             found: IntArray = _NO_ORDINALS
-            if nugget is not None or count * _SPARSE <= columns.size:
+            if not is_small and (nugget is not None or count * _SPARSE <= columns.size):
                 found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
-            if nugget is not None:  # what is beside a document is in its nugget, too
-                found = found[columns.nugget[found] == nugget.code]
-                count = len(found)
-            if count * _SPARSE > columns.size:
+                if nugget is not None:  # what is beside a document is in its nugget, too
+                    found = found[columns.nugget[found] == nugget.code]
+                    count = len(found)
+            if is_small or count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
                 return None, None, self._base(view, np.arange(columns.size), terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
