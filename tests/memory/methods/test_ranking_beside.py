@@ -28,7 +28,7 @@ ASKED: list[dict[str, Any]] = [
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every shelf counts as large."""
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
-    monkeypatch.setattr(Search, "is_long", lambda search, query: search.is_wide)
+    monkeypatch.setattr(Search, "is_long", lambda search, query, filters: search.is_wide)
 
 
 async def filled(api: Api) -> None:
@@ -55,7 +55,7 @@ async def test_answers_are_those_of_a_small_shelf(either: Api, monkeypatch: pyte
     await filled(either)
     expected = await answers(either)
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
-    monkeypatch.setattr(Search, "is_long", lambda search, query: search.is_wide)
+    monkeypatch.setattr(Search, "is_long", lambda search, query, filters: search.is_wide)
     runs = list[Callable[[], Any]]()
     run = Scanner.run
 

@@ -16,6 +16,7 @@ from shelfd.memory.recall.search import Search
 def index(monkeypatch: pytest.MonkeyPatch) -> RecallIndex:
     """An index of 300 documents that counts as large."""
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 300)
+    monkeypatch.setattr("shelfd.memory.recall.search._WHOLE", 0)
     index = RecallIndex(Analyzer(), two_stage_from=10, delta=100)
     index.extend(note(row, f"the harbour has berth {row % 40} and crane {row % 7}") for row in range(1, 301))
     return index
@@ -29,6 +30,17 @@ def test_a_small_index_is_ranked_where_it_is_asked(index: RecallIndex) -> None:
     assert small.scan(small.analyzer.parse_query("harbour"), RECALLABLE, 10) is None
     assert index.is_large
     assert index.scan(index.analyzer.parse_query("berth39x"), RECALLABLE, 10) is None  # nothing to look through
+
+
+def test_a_small_nugget_of_a_large_index_is_ranked_where_it_is_asked(index: RecallIndex) -> None:
+    index.extend(note(row, "the harbour has a berth", nugget="harbour") for row in range(301, 401))
+    parsed, inside = index.analyzer.parse_query("berth"), RECALLABLE._replace(nugget="harbour")
+
+    assert index.scan(parsed, RECALLABLE, 5) is not None
+    assert index.scan(parsed, inside, 5) is None
+    index.put(note(401, "the harbour has a berth"))
+    index.extend(note(row, "the harbour has a berth", nugget="harbour") for row in range(402, 602))
+    assert index.scan(parsed, inside, 5) is not None  # which is among 301 documents now
 
 
 def test_a_change_waits_for_a_scan_and_a_read_does_not(index: RecallIndex, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,15 +96,19 @@ class Focus:
         self._bound = self._constants.bound()
         self._least_ratio = self._bound.least_ratio
         self._no_time = AskedTime(index, index.analyzer.parse_query(""), 0)
+        # The last query: one that is ranked in another thread is read before and after.
+        self._last: tuple[str, tuple[ParsedQuery, Question]] | None = None
 
     def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
         return self._index.place(self._parsed(query)[0], filters, k, row, like)
 
     def _parsed(self, query: str) -> tuple[ParsedQuery, Question]:
-        parsed = self._index.analyzer.parse_query(query)
-        question = self._questions.parse_in(parsed.language, query, parsed.words, parsed.timed)
-        return parsed._replace(wants=question.wants), question
+        if self._last is None or self._last[0] != query:
+            parsed = self._index.analyzer.parse_query(query)
+            question = self._questions.parse_in(parsed.language, query, parsed.words, parsed.timed)
+            self._last = query, (parsed._replace(wants=question.wants), question)
+        return self._last[1]
 
     def matched(self, query: str, row: int) -> int:
         """Return how many content words of *query* the document of *row*, or its previous one, has."""

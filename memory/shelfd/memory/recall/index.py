@@ -196,7 +196,7 @@ class RecallIndex:
         like: Likeness | None = None,
     ) -> Callable[[], Ranking] | None:
         """Return what does as :meth:`rank` in another thread; None if that takes less than to hand it over."""
-        if not self._search.is_long(parsed):
+        if not self._search.is_long(parsed, filters):
             return None
         dated = self.analyzer.dated(parsed, filters.now)
 

@@ -117,11 +117,15 @@ class Search:
         """Whether ranking may take so long that another thread had better do it, while this one serves others."""
         return self._contents.columns.size >= _WIDE
 
-    def is_long(self, query: ParsedQuery) -> bool:
-        """Return whether ranking for that query takes so long."""
+    def is_long(self, query: ParsedQuery, filters: NoteFilter) -> bool:
+        """Return whether ranking what *filters* admit for that query takes so long."""
         if not self.is_wide:
             return False
         contents = self._contents
+        if filters.nugget is not None:
+            nugget = contents.filtering.nugget(filters.nugget)
+            if nugget.end - nugget.first < _WIDE:
+                return False
         own, number_of = contents.statistics.own, contents.vocabulary.number_of
         known = [number for term in query.terms if (number := number_of(term)) is not None]
         return sum([own[number] for number in known]) >= self._two_stage_from
