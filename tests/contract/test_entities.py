@@ -56,6 +56,18 @@ async def test_an_entity_keeps_its_first_spelling_and_its_number(store: Store) -
     assert store.view.entities.get("tool", "cobaltstrike") == first
 
 
+async def test_the_number_of_an_entity_that_is_gone_is_given_to_no_other(store: Store) -> None:
+    numbers = list[int]()
+    for key in ("nmap", "sliver", "havoc"):
+        await put(store, 1, tool(key), tool("rubeus"))
+        found = [entity for name in (key, "rubeus") if (entity := store.view.entities.get("tool", name)) is not None]
+        assert sorted(store.view.entities.numbered([one.number for one in found] + numbers)) == sorted(found)
+        numbers.append(found[0].number)
+        await put(store, 1)
+        assert store.view.entities.numbered(numbers) == []
+    assert len(set(numbers)) == 3
+
+
 async def test_what_a_model_found_stays_as_long_as_the_text_does(store: Store) -> None:
     anna, ben = (MentionedEntity("person", name, name, 1) for name in ("anna", "ben"))
 

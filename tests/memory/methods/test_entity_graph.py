@@ -2,7 +2,10 @@
 
 import json
 import xml.etree.ElementTree as ET
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from fakes import Api, memory
 from shelfd.memory.knowledge.graph.edges import put_read, text_of
 from shelfd.memory.ports.edges import Edge, EdgeEnd
 from shelfd.memory.ports.log import Origin
+from shelfd.storage import InMemoryStores, SqliteStores
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 
@@ -426,32 +430,37 @@ async def _exported(api: Api) -> str:
     return json.dumps([sorted(nodes), sorted(edges, key=json.dumps)])
 
 
+async def _taken(api: Api, steps: list[tuple[str, int, str]], read: Callable[[], Awaitable[None]]) -> list[str]:
+    """Take *steps*; return the ids of the notes that are left."""
+    ids: list[str] = []
+    purged: set[str] = set()
+    for what, which, content in steps:
+        if what == "remember" or not ids:
+            ids.append((await api.remember(content))["id"])
+            continue
+        note_id, other = ids[which % len(ids)], ids[which * 3 % len(ids)]
+        if note_id in purged:
+            continue
+        if what == "edit":
+            await api.call("note.edit", id=note_id, content=content)
+        elif what == "purge":
+            await api.call("forget", id=note_id, purge=True)
+            purged.add(note_id)
+        elif what == "supersede":
+            await api.call("mark_note_superseded", note_id=note_id, superseded_by_id=other)
+        elif what == "read":
+            await read()
+        else:
+            await api.call(f"note.{what}", id=note_id)
+    return [note_id for note_id in ids if note_id not in purged]
+
+
 @settings(derandomize=True, max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_STEPS)
 async def test_the_graph_is_the_one_of_the_visible_notes(steps: list[tuple[str, int, str]]) -> None:
     async with memory() as api:
-        ids: list[str] = []
-        purged: set[str] = set()
-        for what, which, content in steps:
-            if what == "remember" or not ids:
-                ids.append((await api.remember(content))["id"])
-                continue
-            note_id, other = ids[which % len(ids)], ids[which * 3 % len(ids)]
-            if note_id in purged:
-                continue
-            if what == "edit":
-                await api.call("note.edit", id=note_id, content=content)
-            elif what == "purge":
-                await api.call("forget", id=note_id, purge=True)
-                purged.add(note_id)
-            elif what == "supersede":
-                await api.call("mark_note_superseded", note_id=note_id, superseded_by_id=other)
-            elif what == "read":
-                await api.shelf().enrichment.reach()
-            else:
-                await api.call(f"note.{what}", id=note_id)
+        left = [await api.note(note_id) for note_id in await _taken(api, steps, api.shelf().enrichment.reach)]
         exported = await _exported(api)
-        left = [await api.note(note_id) for note_id in ids if note_id not in purged]
     async with memory() as scratch:
         for note in left:
             copy = await scratch.remember(note["content"])
@@ -461,3 +470,73 @@ async def test_the_graph_is_the_one_of_the_visible_notes(steps: list[tuple[str, 
                 by = await scratch.remember("Nothing.")
                 await scratch.call("mark_note_superseded", note_id=copy["id"], superseded_by_id=by["id"])
         assert exported == await _exported(scratch)
+
+
+_STARTS = (("actor", "Sandworm"), ("actor", "fancy bear"), ("malware", "Mimikatz"), ("person", "Anna"))
+
+
+async def _compare_walks(api: Api) -> None:
+    """Walks come to what the exported graph says, by the shortest ways."""
+    exported = await api.call("graph.export")
+    shown = {node["id"]: node["value"] for node in exported["nodes"]}
+    said: dict[str, set[tuple[str, str, str]]] = {}
+    for one in exported["edges"]:
+        source, target = shown[one["source"]], shown[one["target"]]
+        said.setdefault(source, set()).add((one["relationship"], "outgoing", target))
+        said.setdefault(target, set()).add((one["relationship"], "incoming", source))
+    for type_, value in _STARTS:
+        about = await api.call("get_entity_relationships", entity_type=type_, entity_value=value)
+        start = about["entity"]["canonical"]
+        depths, at = {start: 0}, [start]
+        while at:
+            nearest = {other: depths[one] + 1 for one in at for _, _, other in said.get(one, ()) if other not in depths}
+            depths |= nearest
+            at = list(nearest)
+        walked = await api.call("traverse_graph", start_type=type_, start_value=value, max_depth=4)
+        found = {node["value"]: node["depth"] for node in walked["nodes"]}
+        assert found == {other: depth for other, depth in depths.items() if 0 < depth <= 4}
+        for node in walked["nodes"]:
+            before = start
+            assert len(node["path"]) == node["depth"]
+            for step in node["path"]:
+                assert (step["relationship"], step["direction"], step["value"]) in said[before]
+                before = step["value"]
+            assert before == node["value"]
+
+
+@settings(derandomize=True, max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.booleans(), _STEPS)
+async def test_walks_between_changes_are_those_of_the_exported_graph(
+    is_file: bool, steps: list[tuple[str, int, str]]
+) -> None:
+    with TemporaryDirectory() as directory:
+        async with memory(
+            lambda clock: SqliteStores(Path(directory), clock) if is_file else InMemoryStores(clock)
+        ) as api:
+            await _taken(api, steps, lambda: _compare_walks(api))
+            await _compare_walks(api)
+
+
+async def test_an_entity_that_is_gone_is_not_met_in_the_place_of_another(either: Api) -> None:
+    await either.remember("Sandworm deployed Mimikatz.")
+    assert await reached(either, "actor", "Sandworm") == [("mimikatz", 1)]
+    gone = await either.remember("Sandworm deployed Rubeus.")
+    assert await reached(either, "actor", "Sandworm") == [("rubeus", 1), ("mimikatz", 1)]
+    await either.call("note.edit", id=gone["id"], content="Nothing to see here.")
+    assert await reached(either, "actor", "Sandworm") == [("mimikatz", 1)]
+    gone = await either.remember("Sandworm deployed Havoc.")
+    assert await reached(either, "actor", "Sandworm") == [("havoc", 1), ("mimikatz", 1)]
+    await either.call("forget", id=gone["id"], purge=True)
+    await either.remember("Sandworm deployed Nmap.")
+    assert await reached(either, "actor", "Sandworm") == [("nmap", 1), ("mimikatz", 1)]
+
+
+async def test_a_walk_takes_what_two_directions_say_by_the_newest_note(either: Api) -> None:
+    await either.remember("Sandworm deployed Mimikatz.")
+    await either.remember("The outage was caused by Mimikatz.")
+    await either.remember("Turla deployed Mimikatz.")
+    values = [value for value, _ in await reached(either, "tool", "Mimikatz", max_depth=1)]
+    notes = {one["note_id"]: one["node"]["value"] for one in (
+        await either.call("get_entity_relationships", entity_type="tool", entity_value="Mimikatz")
+    )["relationships"]}  # fmt: skip
+    assert values == list(notes.values())

@@ -7,6 +7,7 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.knowledge.entities.kinds import shown
 from shelfd.memory.knowledge.graph.formats import dot, graphml
+from shelfd.memory.knowledge.graph.visiting import visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type
@@ -119,12 +120,11 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     start = reader.node(type_, params.start_value)
     if start is None:
         return {"nodes": [], "truncated": False}
-    found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
+    found = await visit(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
     await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     nodes: list[dict[str, Any]] = []
     add = nodes.append
-    for origin, one in zip(found.origins, found.reached, strict=True):
-        (_, _, type_, value), is_outgoing, _, _, _, _, _, relation, _, _, _, _, note_id = one
+    for origin, (_, _, type_, value), is_outgoing, relation, note_id in found.reached:
         step = {
             "relationship": relation,
             "direction": "outgoing" if is_outgoing else "incoming",
@@ -161,7 +161,7 @@ async def _around(
     if start is None:
         return [], [], False
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=NODES_LIMIT, most_edges=params.limit)
-    return [start, *(one.node for one in found.reached)], found.edges, found.is_truncated
+    return found.nodes, found.edges, found.is_truncated
 
 
 def _document(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 class StoredEntity(NamedTuple):
     """An entity that notes mention."""
 
-    number: int
+    number: int  #: of this one alone, also when it is gone
     type: str
     key: str  #: its canonical form, unique among entities of its type
     value: str  #: as it is shown
@@ -57,6 +57,13 @@ class EntityNode(NamedTuple):
     value: str  #: as it is shown
 
 
+class PlacedEntity(NamedTuple):
+    """An entity, and what it is in the graph."""
+
+    entity: StoredEntity
+    node: EntityNode
+
+
 class EntityCount(NamedTuple):
     """How many entities of a type there are, and how many mentions of them."""
 
@@ -86,6 +93,9 @@ class EntitiesView(Protocol):
 
     def get(self, type_: str, key: str) -> StoredEntity | None:
         """Return an entity that some note mentions."""
+
+    def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
+        """Return those of some entities that there are."""
 
     def beginning(self, type_: str, key: str, *, limit: int) -> list[StoredEntity]:
         """Return entities of a type whose canonical form begins with *key*, by it, at most *limit*."""
@@ -137,13 +147,15 @@ class EntityNames(Protocol):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by."""
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return what the entity of this type and canonical form, and all that mean the same, are in the graph.
+    def node(self, entity: StoredEntity) -> EntityNode:
+        """Return what an entity, and all that mean the same, are in the graph."""
+
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
+        """Return what some entities are in the graph, by number, of those that there are.
 
         Args:
-            type_: Its type.
-            key: Its canonical form.
-            value: How it is shown if no other name stands for it.
+            numbers: Of the entities.
+            entities: Is asked for those that are not known from before.
         """
 
 
@@ -203,5 +215,8 @@ class _Distinct(EntityNames):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         return ((type_, value),)
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        return EntityNode(type_, key, type_, value)
+    def node(self, entity: StoredEntity) -> EntityNode:
+        return EntityNode(entity.type, entity.key, entity.type, entity.value)
+
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
+        return {entity.number: PlacedEntity(entity, self.node(entity)) for entity in entities.numbered(numbers)}

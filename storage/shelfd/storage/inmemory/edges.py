@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, Neighbour, NoteEdges, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, LeadRow, Neighbour, NoteEdges, StoredEdge
 from shelfd.storage.inmemory.entities import drop_unused, entity_of
 from shelfd.storage.inmemory.tables import EdgeKey, InMemoryRows, Tables
 
@@ -27,6 +27,12 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
         found = [edge for edge in self._all(wanted) if edge.target.number == number]
         found = _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
         return [edge.to(edge.source) for edge in found]
+
+    def leads_from(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        return [edge[:4] for edge in self.leaving(number, wanted, before=before, limit=limit)]
+
+    def leads_to(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        return [edge[:4] for edge in self.reaching(number, wanted, before=before, limit=limit)]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         return _newest(

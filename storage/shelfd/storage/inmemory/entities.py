@@ -22,6 +22,10 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         return self._tables.entities.get((type_, key))
 
+    def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
+        wanted = set(numbers)
+        return [one for one in self._tables.entities.values() if one.number in wanted]
+
     def beginning(self, type_: str, key: str, *, limit: int) -> list[StoredEntity]:
         found = [one for one in self._tables.entities.values() if one.type == type_ and one.key.startswith(key)]
         return sorted(found, key=lambda one: one.key)[: max(limit, 0)]

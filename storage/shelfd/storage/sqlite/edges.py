@@ -5,28 +5,32 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, NeighbourRow, NoteEdges, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, LeadRow, NeighbourRow, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.encoding import encode_integers
 from shelfd.storage.sqlite.conditions import where
-from shelfd.storage.sqlite.database import AMONG, Columns, SqliteRows
+from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows
 from shelfd.storage.sqlite.entities import drop_unused, numbers_of, remove_edges
 
 # Table and column names are ours. A filter's condition stands in a query of its own, where all names are a note's.
 _NOTE_ID: Final = "(SELECT id FROM note WHERE row = edge.note AND {condition})"
 _END: Final = (
-    f"SELECT number, type, key, value, relation, edge_type, confidence, engine, edge.note, {_NOTE_ID}"  # noqa: S608
+    f"SELECT edge.note, {_NOTE_ID}, number, relation, type, key, value, edge_type, confidence, engine"  # noqa: S608
     " FROM edge CROSS JOIN entity"
 )
 # Each in the order of an index, so that no more is read than is asked for.
-_LEAVING: Final = (
-    f"{_END} ON number = edge.target WHERE edge.source = ? AND edge.note < ?"
+_FROM: Final = (
+    " WHERE edge.source = ? AND edge.note < ?"
     " ORDER BY edge.note DESC, edge.target DESC, relation DESC, engine DESC LIMIT ?"
 )
-_REACHING: Final = (
-    f"{_END} ON number = edge.source WHERE edge.target = ? AND edge.note < ?"
+_TO: Final = (
+    " WHERE edge.target = ? AND edge.note < ?"
     " ORDER BY edge.note DESC, edge.source DESC, relation DESC, engine DESC LIMIT ?"
 )
+_LEAVING: Final = f"{_END} ON number = edge.target{_FROM}"
+_REACHING: Final = f"{_END} ON number = edge.source{_TO}"
+_LEADS_FROM: Final = f"SELECT edge.note, {_NOTE_ID}, edge.target, relation FROM edge{_FROM}"  # noqa: S608
+_LEADS_TO: Final = f"SELECT edge.note, {_NOTE_ID}, edge.source, relation FROM edge{_TO}"  # noqa: S608
 _EDGE: Final = (
     "SELECT s.number, s.type, s.key, s.value, t.number, t.type, t.key, t.value,"  # noqa: S608
     f" relation, edge_type, confidence, engine, edge.note, {_NOTE_ID}"
@@ -45,20 +49,27 @@ _NEWEST: Final = 2**62
 class SqliteEdges(SqliteRows, EdgesWriter):
     """Edges."""
 
-    #: The notes that were wanted last, and what is asked for them: a walk asks some fifty times in a row.
-    _wanted: NoteFilter | None = None
-    _asked: tuple[str, str, list[Any]] = ("", "", [])
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        # The notes that were wanted last, and how that is asked: a walk asks some fifty times in a row.
+        self._wanted: NoteFilter | None = None
+        self._condition, self._params = "", list[Any]()
+        self._asked: dict[str, str] = {}
 
     def of_note(self, row: int) -> list[StoredEdge]:
         return self._read(_OF_NOTE.format(condition="1"), (row,))
 
     def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[NeighbourRow]:
-        leaving, _, params = self._of(wanted)
-        return self._database.all(leaving, (*params, number, _NEWEST if before is None else before, max(limit, 0)))
+        return self._around(_LEAVING, number, wanted, before, limit)
 
     def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[NeighbourRow]:
-        _, reaching, params = self._of(wanted)
-        return self._database.all(reaching, (*params, number, _NEWEST if before is None else before, max(limit, 0)))
+        return self._around(_REACHING, number, wanted, before, limit)
+
+    def leads_from(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[LeadRow]:
+        return self._around(_LEADS_FROM, number, wanted, before, limit)
+
+    def leads_to(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[LeadRow]:
+        return self._around(_LEADS_TO, number, wanted, before, limit)
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)
@@ -102,13 +113,15 @@ class SqliteEdges(SqliteRows, EdgesWriter):
             ],
         )
 
-    def _of(self, wanted: NoteFilter) -> tuple[str, str, list[Any]]:
-        """What is asked for edges that leave and that reach an entity, and the first of its parameters."""
+    def _around(self, sql: str, number: int, wanted: NoteFilter, before: int | None, limit: int) -> list[Any]:
+        """What *sql* says of an entity's edges."""
         if wanted is not self._wanted:
-            condition, params = where(wanted)
-            self._asked = _LEAVING.format(condition=condition), _REACHING.format(condition=condition), params
-            self._wanted = wanted
-        return self._asked
+            self._condition, self._params = where(wanted)
+            self._wanted, self._asked = wanted, {}
+        asked = self._asked.get(sql)
+        if asked is None:
+            asked = self._asked[sql] = sql.format(condition=self._condition)
+        return self._database.all(asked, (*self._params, number, _NEWEST if before is None else before, max(limit, 0)))
 
     def _read(self, sql: str, params: Columns) -> list[StoredEdge]:
         return [

@@ -26,7 +26,7 @@ _UNUSED: Final = (
     f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number)"
     " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.source = entity.number)"
-    " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.target = entity.number) RETURNING type"
+    " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.target = entity.number) RETURNING type, number"
 )
 #: Counts are kept beside the rows: to count those takes as long as there are many.
 _COUNT: Final = (
@@ -39,6 +39,15 @@ _OF_NOTES: Final = f"SELECT number, type, key FROM mention JOIN entity ON number
 _FIND_ALL: Final = (
     "SELECT number, entity.type, entity.key FROM json_each(?) AS wanted CROSS JOIN entity"
     " ON entity.type = json_extract(wanted.value, '$[0]') AND entity.key = json_extract(wanted.value, '$[1]')"
+)
+_NUMBERED: Final = f"SELECT number, type, key, value FROM entity WHERE number {AMONG}"  # noqa: S608
+#: The last number given away: that of an entity, or of the last one that is gone if that is beyond.
+_LAST_NUMBER: Final = (
+    "SELECT max(coalesce((SELECT max(number) FROM entity), 0),"
+    " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'entities.last'), 0))"
+)
+_KEEP_LAST_NUMBER: Final = (
+    "INSERT OR REPLACE INTO meta SELECT 'entities.last', ?1 WHERE ?1 > coalesce((SELECT max(number) FROM entity), 0)"
 )
 _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
 _BEGINNING: Final = (
@@ -60,6 +69,9 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         columns = self._database.one(_FIND, (type_, key))
         return None if columns is None else StoredEntity._make(columns)
+
+    def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
+        return [StoredEntity._make(columns) for columns in self._database.all(_NUMBERED, (encode_integers(numbers),))]
 
     def beginning(self, type_: str, key: str, *, limit: int) -> list[StoredEntity]:
         found = self._database.all(_BEGINNING, (type_, key, key + _LAST, max(limit, 0)))
@@ -203,9 +215,10 @@ def numbers_of(database: Database, values: Mapping[tuple[str, str], str]) -> dic
     wanted = f"[{','.join(map(encode_strings, values))}]"
     numbers = {(type_, key): number for number, type_, key in database.all(_FIND_ALL, (wanted,))}
     new = [name for name in values if name not in numbers]
-    for type_, key in new:
-        added = database.add("INSERT INTO entity (type, key, value) VALUES (?, ?, ?)", (type_, key, values[type_, key]))
-        numbers[type_, key] = added
+    if new:
+        numbers |= {name: number for number, name in enumerate(new, database.value(_LAST_NUMBER) + 1)}
+        rows = [(numbers[name], *name, values[name]) for name in new]
+        database.run_many("INSERT INTO entity (number, type, key, value) VALUES (?, ?, ?, ?)", rows)
     counted = Counter(type_ for type_, _ in new)
     database.run_many(_COUNT, [(type_, count, 0) for type_, count in counted.items()])
     return numbers
@@ -215,7 +228,9 @@ def drop_unused(database: Database, numbers: Collection[int]) -> None:
     """Delete those of some entities that no note mentions and that have no edge."""
     if numbers:
         removed = database.all(_UNUSED, (encode_integers(sorted(numbers)),))
-        database.run_many(_COUNT, [(type_, -1, 0) for (type_,) in removed])
+        if removed:
+            database.run_many(_COUNT, [(type_, -1, 0) for type_, _ in removed])
+            database.run(_KEEP_LAST_NUMBER, (max(number for _, number in removed),))
 
 
 def forget_edges(database: Database, row: int) -> None:

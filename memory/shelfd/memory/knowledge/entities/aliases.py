@@ -1,7 +1,7 @@
 """Names that mean the same: those that everybody knows, those that callers gave, those that notes say."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from json import loads
@@ -20,7 +20,7 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
-from shelfd.memory.ports.entities import EntityNode, StoredAlias
+from shelfd.memory.ports.entities import EntitiesView, EntityNode, PlacedEntity, StoredAlias, StoredEntity
 
 #: Steps from one name to the next after which it is taken for a circle, which stored rows never are by themselves.
 _LONGEST_CHAIN: Final = 32
@@ -28,8 +28,8 @@ _WORDS: Final = re.compile(r"[^\W\d_]+")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
 
-#: Nodes of the graph that are kept: some megabytes of names.
-_NODES_KEPT: Final = 16_384
+#: Entities of which is kept what they are in the graph: some megabytes of names.
+_PLACED_KEPT: Final = 16_384
 #: Aliases of one shelf that are known at once; those that callers gave come first.
 ALIASES_KNOWN: Final = 2000
 
@@ -71,7 +71,7 @@ class Aliases:
                 EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name, alias.name)
             )
         self._steps = {**built_in(), **steps}
-        self._nodes: dict[tuple[str, str, str], EntityNode] = {}
+        self._placed: dict[int, PlacedEntity] = {}
         self._said: dict[int, list[StoredAlias]] = {}
         for alias in stored:
             if alias.note:
@@ -126,16 +126,9 @@ class Aliases:
         """Return the types and canonical forms under which notes mention what *value* names."""
         return [(other, key) for key in self.group(type_, value) for other in related_types(type_)]
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return what the entity of this type and canonical form, shown as *value*, is in the graph."""
-        node = self._nodes.get((type_, key, value))  # a walk asks this of a thousand
-        if node is None:
-            if len(self._nodes) >= _NODES_KEPT:
-                self._nodes.clear()
-            node = self._nodes[type_, key, value] = self._node(type_, key, value)
-        return node
-
-    def _node(self, type_: str, key: str, value: str) -> EntityNode:
+    def node(self, entity: StoredEntity) -> EntityNode:
+        """Return what an entity is in the graph. See the port."""
+        _, type_, key, value = entity
         related = RELATED.get(type_)
         group = type_ if related is None else related[0]
         step = self._steps.get(EntityName(group, key))
@@ -144,6 +137,17 @@ class Aliases:
         root = self._root(EntityName(group, key))
         type_ = "intrusion_set" if _FIRST.match(root.name) else type_
         return EntityNode(group, root.key, type_, shown(type_, root.name))
+
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
+        """Return what some entities are in the graph, by number. See the port."""
+        missing = [number for number in numbers if number not in self._placed]
+        if missing:
+            if len(self._placed) >= _PLACED_KEPT:
+                self._placed.clear()
+                missing = list(numbers)
+            found = entities.numbered(missing)
+            self._placed |= {entity.number: PlacedEntity(entity, self.node(entity)) for entity in found}
+        return self._placed
 
     def is_known(self, type_: str, key: str) -> bool:
         """Return whether this canonical form is one of several names of something."""

@@ -1,15 +1,15 @@
-"""A walk through the graph of entities: what wanted notes say, all names of an entity being one node."""
+"""Reads the graph of entities: what wanted notes say, all names of an entity being one node; and a walk past edges."""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import EdgeEngine, EdgeType, Neighbour, NeighbourRow, StoredEdge
-from shelfd.memory.ports.entities import Enrichment, EntityNode, StoredEntity
+from shelfd.memory.ports.edges import EdgeEngine, EdgeType, LeadRow, Neighbour, NeighbourRow, StoredEdge
+from shelfd.memory.ports.entities import Enrichment, EntityNode, PlacedEntity, StoredEntity
 from shelfd.memory.ports.view import View
 
 #: Edges read at once of one name, in one direction: more than one note gives an entity.
@@ -20,7 +20,7 @@ _TURN: Final = 200
 MOST_READ: Final = 20_000
 #: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
 _new: Final = tuple.__new__
-_NOTE: Final = 8  #: where the row of an edge has that of its note
+_NOTE: Final = 0  #: where the row of an edge has that of its note
 
 
 class GraphEdge(NamedTuple):
@@ -30,25 +30,23 @@ class GraphEdge(NamedTuple):
         node: The other end.
         is_outgoing: Whether it leads there.
         origin: The entity at this end.
-        number: The entity there, with its type, canonical form and how it is shown; what is said follows, and who says
-            so, as in :class:`~shelfd.memory.ports.edges.Neighbour`.
-        note: The row of the note that says so.
-        note_id: Its id.
+        note: The row of the note that says so; its id, the entity there and what is said follow, as in
+            :class:`~shelfd.memory.ports.edges.Neighbour`.
     """
 
     node: EntityNode
     is_outgoing: bool
     origin: StoredEntity
+    note: int
+    note_id: str
     number: int
+    relation: str
     type: str
     key: str
     value: str
-    relation: str
     edge_type: EdgeType
     confidence: float
     engine: EdgeEngine
-    note: int
-    note_id: str
 
     @property
     def entity(self) -> StoredEntity:
@@ -70,11 +68,11 @@ class GraphEdge(NamedTuple):
 
 
 class _Stream(NamedTuple):
-    """Edges of one entity in one direction, those of the newest notes first."""
+    """Edges of one entity in one direction, those of the newest notes first: rows that begin with that of the note."""
 
     origin: StoredEntity
     is_outgoing: bool
-    edges: Sequence[NeighbourRow]
+    edges: Sequence[Any]
 
     def above(self, row: int) -> "_Stream":
         """Only what notes above a row say."""
@@ -103,6 +101,7 @@ class GraphReader:
         self._view = view
         self._names = enrichment.names()
         self._by_name: dict[tuple[str, str], EntityNode] = {}
+        self._by_number: dict[int, EntityNode] = {}
         self._wanted = wanted
         self.read = 0
         self._rested = 0
@@ -128,32 +127,50 @@ class GraphReader:
         node: EntityNode,
         *,
         before: int | None = None,
-        via: GraphEdge | None = None,
-        but: Collection[int] = (),
+        via: StoredEntity | None = None,
     ) -> AsyncIterator[list[GraphEdge]]:
         """Yield what notes say of a node, all of a note together, from the newest note below row *before* on.
 
         Args:
             node: The node.
             before: A row of notes; None for all.
-            via: An edge that came to it.
-            but: Entities, by number: edges to them are left out.
+            via: The entity as which it was come to, if it was.
         """
         entities = self._entities(node, via)
         here = frozenset(entity.number for entity in entities)
+        edges = self._view.edges
         while entities and not self.is_spent:
-            streams, before = await self._batch(entities, before)
+            streams, before = await self._batch(entities, before, edges.leaving, edges.reaching)
             self.below = before
-            yield self._seen_from(here, streams, but)
+            yield self._seen_from(here, streams)
             if before is None:
                 return
 
-    def _entities(self, node: EntityNode, via: GraphEdge | None) -> list[StoredEntity]:
-        """All names of a node that some note mentions; what an edge came to need not be looked up."""
+    async def leads(
+        self, node: EntityNode, *, via: StoredEntity | None = None
+    ) -> AsyncIterator[list[tuple[bool, Sequence[LeadRow]]]]:
+        """Yield where edges of a node lead that leave it, or do not, all of a note together, in the order of notes.
+
+        What one yields is of newer notes than the next; each of its sequences begins with the newest.
+        """
+        entities = self._entities(node, via)
+        edges, before = self._view.edges, None
+        while entities and not self.is_spent:
+            streams, before = await self._batch(entities, before, edges.leads_from, edges.leads_to)
+            yield [(stream.is_outgoing, stream.edges) for stream in streams if stream.edges]
+            if before is None:
+                return
+
+    def placed(self, numbers: Sequence[int]) -> Mapping[int, PlacedEntity]:
+        """Return what some entities are in the graph, by number, of those that there are."""
+        return self._names.placed(numbers, self._view.entities)
+
+    def _entities(self, node: EntityNode, via: StoredEntity | None) -> list[StoredEntity]:
+        """All names of a node that some note mentions; as which it was come to need not be looked up."""
         found = []
         for type_, key in self._names.same(node.type, node.key):
             if via is not None and via.key == key and via.type == type_:
-                found.append(via.entity)
+                found.append(via)
             elif (entity := self._view.entities.get(type_, key)) is not None:
                 found.append(entity)
         return found
@@ -194,12 +211,17 @@ class GraphReader:
             self._rested = self.read
             await asyncio.sleep(0)
 
-    async def _batch(self, entities: Sequence[StoredEntity], before: int | None) -> tuple[list[_Stream], int | None]:
+    async def _batch(
+        self,
+        entities: Sequence[StoredEntity],
+        before: int | None,
+        leaving: Callable[..., Sequence[Any]],
+        reaching: Callable[..., Sequence[Any]],
+    ) -> tuple[list[_Stream], int | None]:
         """The next edges, whole notes only, and below which row the others are; None if there are none."""
-        edges = self._view.edges
         streams = []
         for entity in entities:
-            for is_outgoing, read in ((True, edges.leaving), (False, edges.reaching)):
+            for is_outgoing, read in ((True, leaving), (False, reaching)):
                 found = read(entity.number, self._wanted, before=before, limit=_PAGE)
                 streams.append(_Stream(entity, is_outgoing, found))
                 self.read += len(found)
@@ -212,30 +234,30 @@ class GraphReader:
             return [stream.only(floor) for stream in streams], floor  # one note filled it
         return [stream.above(floor) for stream in streams], floor + 1
 
-    def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream], but: Collection[int]) -> list[GraphEdge]:
-        node_of, known = self._names.node, self._by_name
+    def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream]) -> list[GraphEdge]:
+        known = self._by_number
         found: list[GraphEdge] = []
         add = found.append
         for origin, is_outgoing, edges in streams:
             last: NeighbourRow | None = None
             for edge in edges:
-                number, type_, key, value, _, _, _, engine, _, note_id = edge
-                if note_id is None or number in but or number in here:
+                _, note_id, number, _, type_, key, value, _, _, engine = edge
+                if note_id is None or number in here:
                     continue  # the note is not wanted, or two names of one
                 # What a model read comes after what rules read, and may be the same.
                 if engine != "rules" and last is not None and _says_the_same(edge, last):
                     continue
                 last = edge
-                node = node_of(type_, key, value)
-                node = known.setdefault(node[:2], node)
+                node = known.get(number) or self._known(StoredEntity(number, type_, key, value))
                 add(_new(GraphEdge, (node, is_outgoing, origin, *edge)))
         if sum(bool(stream.edges) for stream in streams) > 1:
             found.sort(key=lambda one: -one.note)
         return found
 
     def _known(self, entity: StoredEntity) -> EntityNode:
-        node = self._names.node(entity.type, entity.key, entity.value)
-        return self._by_name.setdefault(node[:2], node)
+        node = self._names.node(entity)
+        node = self._by_number[entity.number] = self._by_name.setdefault(node[:2], node)
+        return node
 
 
 def _says_the_same(edge: NeighbourRow, other: NeighbourRow) -> bool:
@@ -248,20 +270,18 @@ class Walk:
     """What a walk came to.
 
     Attributes:
-        reached: By what it came to each node, in the order in which it did, without the one where it began.
-        origins: From where that was: which one of those it came to, and -1 for where it began.
+        nodes: To which nodes, in the order in which it did, the one where it began among them.
         is_truncated: Whether there is more than it was allowed to read.
-        edges: The edges it went along or past, each once, seen from where it came from, if they were asked for.
+        edges: The edges it went along or past, each once, seen from where it came from.
     """
 
-    reached: list[GraphEdge] = field(default_factory=list)
-    origins: list[int] = field(default_factory=list)
+    nodes: list[EntityNode]
     is_truncated: bool = False
     edges: list[tuple[EntityNode, GraphEdge]] = field(default_factory=list)
 
 
-async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_nodes: int, most_edges: int = 0) -> Walk:
-    """Walk breadth first from a node, to each other node once.
+async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_nodes: int, most_edges: int) -> Walk:
+    """Walk breadth first from a node, along all edges there are.
 
     Args:
         reader: Whose notes and bounds count.
@@ -270,34 +290,26 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
         most_nodes: Nodes it comes to, beside the first.
         most_edges: Edges to return.
     """
-    found = Walk()
+    found = Walk([start])
     known = {start}
     passed = set[tuple[int, int, str, int]]()
-    come_to = set[int]()  # entities: if no edges are asked for, what else leads to them says nothing new
-    waiting: deque[tuple[EntityNode, int, int, GraphEdge | None]] = deque([(start, -1, 0, None)])
-    reached, origins = found.reached, found.origins
-    while waiting and (at := waiting.popleft())[2] < max_depth:
-        node, origin, depth, via = at
-        depth += 1
-        async for edges in reader.edges(node, via=via, but=come_to):
+    waiting: deque[tuple[EntityNode, int, StoredEntity | None]] = deque([(start, 0, None)])
+    while waiting and (at := waiting.popleft())[1] < max_depth:
+        node, depth, via = at
+        async for edges in reader.edges(node, via=via):
             for one in edges:
                 is_new = (there := one[0]) not in known
-                is_unseen = most_edges > 0 and one.place not in passed
-                if (is_new and len(reached) == most_nodes) or (is_unseen and len(passed) == most_edges):
+                is_unseen = one.place not in passed
+                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) == most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
                     passed.add(one.place)
                     found.edges.append((node, one))
-                if not is_new:
-                    continue
-                known.add(there)
-                if depth < max_depth:
-                    waiting.append((there, len(reached), depth, one))
-                reached.append(one)
-                origins.append(origin)
-            if not most_edges:
-                come_to.update([one.number for one in edges])
+                if is_new:
+                    known.add(there)
+                    found.nodes.append(there)
+                    waiting.append((there, depth + 1, one.entity))
         await reader.rest()
         if reader.is_spent:
             found.is_truncated = True
