@@ -16,6 +16,7 @@ from shelfd.gateway.own import Handler, OwnMethods
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.gateway.reply import Reply, Send
 from shelfd.memory.call import Call, work_in_task
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
 from shelfd.memory.ports.store import Clock, Ticket
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
@@ -23,7 +24,7 @@ from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object,
 #: A parsed message: an envelope, a batch's members as they came, or the refusal of either.
 Message: TypeAlias = Envelope | list[Any] | Refusal
 Done: TypeAlias = Callable[[], None]
-Result: TypeAlias = dict[str, Any] | Exception
+Result: TypeAlias = dict[str, Any] | EncodedResult | Exception
 
 
 class Dispatcher:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from shelfd.gateway.lane import Request
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.gateway.subscriptions import Subscriptions
+from shelfd.memory.encoded import decoded
 from shelfd.memory.errors import NotAvailable
 from shelfd.memory.ports.store import outcome_of
 from shelfd.memory.ports.watching import WATCH_MATCHED
@@ -84,7 +85,7 @@ class OwnMethods:
                 subscription = subscriptions.open(log, wanted)
                 request.follow_up = subscription.start
         try:
-            answer = await outcome_of(partial(self._service.submit, request.call))
+            answer = decoded(await outcome_of(partial(self._service.submit, request.call)))
         except BaseException:
             if subscriptions is not None and subscription is not None and request.follow_up is not None:
                 request.follow_up = None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from shelfd.memory.call import Call
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.ports.store import OnDone
 from shelfd.memory.shelf.access import Access
 
@@ -43,7 +44,7 @@ class ServicePort(Protocol):
     def access(self) -> Access:
         """The access rules."""
 
-    def submit(self, call: Call, on_done: OnDone[dict[str, Any]]) -> None:
+    def submit(self, call: Call, on_done: OnDone[dict[str, Any] | EncodedResult]) -> None:
         """Begin *call*; a change has its place among those of its shelf when this returns.
 
         Args:

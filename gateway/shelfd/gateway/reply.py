@@ -7,6 +7,7 @@ from pydantic_core import to_json
 
 from shelfd.gateway.envelope import Id, result_too_large
 from shelfd.gateway.outbox import Room
+from shelfd.memory.encoded import EncodedResult, decoded
 from shelfd.memory.errors import Unavailable, error_of
 
 
@@ -15,14 +16,14 @@ class Reply(NamedTuple):
 
     Attributes:
         id: The request's.
-        result: JSON-like, of the method's result shape.
+        result: Of the method's result shape: JSON-like, or JSON.
         error: A JSON-RPC error object; then there is no result.
         is_change: Whether the request was a change, which is made whatever happens to its reply.
         room: Where there must be room for it; None if the transport bounds replies otherwise.
     """
 
     id: Id
-    result: dict[str, Any] | None = None
+    result: dict[str, Any] | EncodedResult | None = None
     error: dict[str, Any] | None = None
     is_change: bool = False
     room: Room | None = None
@@ -30,6 +31,11 @@ class Reply(NamedTuple):
     def failed(self, error: dict[str, Any]) -> Self:
         """Return the same with *error* instead of the result."""
         return self._replace(result=None, error=error, room=None)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The result as data; empty if there is none."""
+        return decoded(self.result or {})
 
     @property
     def outcome(self) -> str:
@@ -43,7 +49,11 @@ Send: TypeAlias = Callable[[Reply], Reply]
 
 def encoded(reply: Reply, **members: Any) -> bytes:  # noqa: ANN401 - whatever JSON holds
     """Return *reply* as a JSON-RPC response, with further *members* if given."""
-    said = {"result": reply.result} if reply.error is None else {"error": reply.error}
+    result = reply.result
+    if isinstance(result, EncodedResult):
+        rest = to_json({"jsonrpc": "2.0", "id": reply.id, **members}, inf_nan_mode="null")
+        return b'%b,"result":%b}' % (rest[:-1], result.json)
+    said = {"result": result} if reply.error is None else {"error": reply.error}
     return to_json({"jsonrpc": "2.0", "id": reply.id, **said, **members}, inf_nan_mode="null")
 
 

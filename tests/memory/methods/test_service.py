@@ -9,7 +9,7 @@ import pytest
 from fakes import BOB, ROOT, Api
 from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
 from shelfd.memory.methods import USE_CASES
-from shelfd.memory.methods.registry import Procedure, ReadMethod
+from shelfd.memory.methods.registry import Procedure, ReadAnswer, ReadMethod
 from shelfd.memory.ports.store import outcome_of
 from shelfd.protocol import METHODS
 
@@ -18,14 +18,14 @@ class Done:
     """Takes what a call came to."""
 
     def __init__(self) -> None:
-        self.outcomes: list[dict[str, Any] | Exception] = []
+        self.outcomes: list[ReadAnswer | Exception] = []
         self._some = asyncio.Event()
 
-    def __call__(self, outcome: dict[str, Any] | Exception) -> None:
+    def __call__(self, outcome: ReadAnswer | Exception) -> None:
         self.outcomes.append(outcome)
         self._some.set()
 
-    async def one(self) -> dict[str, Any] | Exception:
+    async def one(self) -> ReadAnswer | Exception:
         await self._some.wait()
         (outcome,) = self.outcomes
         return outcome

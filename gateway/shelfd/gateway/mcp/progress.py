@@ -65,7 +65,7 @@ class Progress:
     def _tell(self, reply: Reply) -> Reply:
         if self._has_ended:
             return reply
-        jobs: list[dict[str, Any]] = (reply.result or {}).get("jobs", [])
+        jobs: list[dict[str, Any]] = reply.data.get("jobs", [])
         mine = next((job for job in jobs if job["method"] == self._method), None)
         if mine is not None and mine["progress"]["done"] > self._told:
             self._told = mine["progress"]["done"]

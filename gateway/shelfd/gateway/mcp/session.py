@@ -194,7 +194,7 @@ class McpSession:
 
     def _shown(self, asked: McpRequest, ask: Ask, send: Send, reply: Reply) -> Reply:
         if reply.error is None:
-            shown = ask.render(reply.result or {})
+            shown = ask.render(reply.data)
             return send(reply._replace(result=era.shaped(asked.method, shown, stateless=asked.stateless)))
         if reply.error["code"] == Code.CANCELLED:
             return reply  # who cancels a request gets no answer
@@ -242,7 +242,7 @@ class McpSession:
         if reply.error is not None or ask is None:
             result = tools.failed(reply.error or {}, None if ask is None else ask.explain(reply.error or {}))
         else:
-            result = tools.told(ask.tell(reply.result or {}))
+            result = tools.told(ask.tell(reply.data))
         sent = send(reply._replace(result=era.shaped(asked.method, result, stateless=asked.stateless), error=None))
         # What is counted and logged is how the request ended, whatever MCP calls it.
         return reply if sent.error is None else sent

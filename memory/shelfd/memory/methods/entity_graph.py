@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.call import Call
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.knowledge.entities.kinds import shown
-from shelfd.memory.knowledge.graph.formats import dot, graphml
-from shelfd.memory.knowledge.graph.visiting import visit
+from shelfd.memory.knowledge.graph.formats import dot, graphml, visited_json
+from shelfd.memory.knowledge.graph.visiting import NodesAround, visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type
@@ -113,28 +114,16 @@ def _direction(one: GraphEdge) -> str:
 
 
 @read("traverse_graph")
-async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str, Any]:
+async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> EncodedResult:
     """Return the entities few steps away from one, breadth first, each once."""
     type_ = checked_type(params.start_type, "start_type", call)
     reader = await _reader(shelf, params.nugget, params.session_id)
     start = reader.node(type_, params.start_value)
     if start is None:
-        return {"nodes": [], "truncated": False}
+        return EncodedResult(visited_json(NodesAround([], is_truncated=False)))
     found = await visit(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
-    await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
-    nodes: list[dict[str, Any]] = []
-    add = nodes.append
-    for origin, (_, _, type_, value), is_outgoing, relation, note_id in found.reached:
-        step = {
-            "relationship": relation,
-            "direction": "outgoing" if is_outgoing else "incoming",
-            "type": type_,
-            "value": value,
-            "note_id": note_id,
-        }
-        path = [step] if origin < 0 else [*nodes[origin]["path"], step]
-        add({"type": type_, "value": value, "depth": len(path), "path": path})
-    return {"nodes": nodes, "truncated": found.is_truncated}
+    await asyncio.sleep(0)  # to write a thousand paths takes a while of its own
+    return EncodedResult(visited_json(found))
 
 
 @read("graph.export")

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
@@ -14,9 +15,10 @@ from shelfd.protocol.lazy_table import LazyTable
 
 P = TypeVar("P", bound=Params)
 Answer: TypeAlias = dict[str, Any]
+ReadAnswer: TypeAlias = Answer | EncodedResult
 Apply: TypeAlias = Callable[[Transaction, P, Call], Outcome]
 Begin: TypeAlias = Callable[[Transaction, P, Call], Begun | Outcome]
-Get: TypeAlias = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
+Get: TypeAlias = Callable[[Shelf, P, Call], ReadAnswer | Awaitable[ReadAnswer]]
 Render: TypeAlias = Callable[[Shelf, Changed, Call], Answer]
 Then: TypeAlias = Callable[[Context, Shelf, Changed], None]
 Settle: TypeAlias = Callable[[Context, Shelf, Changed, Call], Awaitable[None]]
@@ -53,7 +55,7 @@ class ChangeMethod(NamedTuple):
 class ReadMethod(NamedTuple):
     """A look at a shelf, once recall knows what is committed."""
 
-    get: Callable[[Shelf, Any, Call], Answer | Awaitable[Answer]]
+    get: Callable[[Shelf, Any, Call], ReadAnswer | Awaitable[ReadAnswer]]
 
 
 class Procedure(NamedTuple):

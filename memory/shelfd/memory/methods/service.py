@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 import structlog
 
 from shelfd.memory.call import Call, work_in_task, work_soon
+from shelfd.memory.encoded import decoded
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import Procedure as JobProcedure
@@ -22,6 +23,7 @@ from shelfd.memory.methods.registry import (
     Answer,
     ChangeMethod,
     Procedure,
+    ReadAnswer,
     ReadMethod,
     Settle,
     outcome_is_result,
@@ -43,7 +45,7 @@ from shelfd.protocol.lazy_table import importing
 log = structlog.get_logger("shelfd.memory")
 
 _Changed: TypeAlias = Changed | Exception
-_Answered: TypeAlias = Answer | Exception
+_Answered: TypeAlias = ReadAnswer | Exception
 
 
 class Service(Context):
@@ -75,13 +77,13 @@ class Service(Context):
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
-    def submit(self, call: Call, on_done: OnDone[Answer]) -> None:
+    def submit(self, call: Call, on_done: OnDone[ReadAnswer]) -> None:
         """Begin *call*. A change is queued when this returns, and takes no task: changes apply in the order of these.
 
         Args:
             call: What to do.
-            on_done: Called later, once, on the loop, with the result, a JSON-like dict of the method's result shape,
-                or with what went wrong. It must not raise.
+            on_done: Called later, once, on the loop, with the result, a JSON-like dict of the method's result shape
+                or its JSON, or with what went wrong. It must not raise.
         """
         call.rules, call.own_types = self.access, self._own_types
         call.has_model = self._model.is_configured
@@ -104,14 +106,14 @@ class Service(Context):
             ShelfError: What the caller gets to know.
         """
         try:
-            return await outcome_of(partial(self.submit, call))
+            return decoded(await outcome_of(partial(self.submit, call)))
         except asyncio.CancelledError:
             if call.abort is not None:
                 call.abort()
             raise
 
     def _begin_late(
-        self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf | Exception
+        self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[ReadAnswer], shelf: Shelf | Exception
     ) -> None:
         """Begin a call that waited for its shelf. The shelf of that name may belong to another principal by now."""
         if isinstance(shelf, Exception):
@@ -123,7 +125,9 @@ class Service(Context):
         except Exception as error:  # noqa: BLE001 - as above
             on_done(error)
 
-    def _begin(self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+    def _begin(
+        self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[ReadAnswer], shelf: Shelf
+    ) -> None:
         shelf.enter()
         try:
             if isinstance(use_case, ReadMethod):
@@ -136,7 +140,7 @@ class Service(Context):
             shelf.leave()
             raise
 
-    def _change(self, use_case: ChangeMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+    def _change(self, use_case: ChangeMethod, call: Call, on_done: OnDone[ReadAnswer], shelf: Shelf) -> None:
         def committed(changed: _Changed) -> None:
             try:
                 if isinstance(changed, Exception):
@@ -209,7 +213,7 @@ class Service(Context):
         use_case = ChangeMethod(
             lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True
         )
-        return await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf))
+        return decoded(await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf)))
 
     async def shelf(self, call: Call) -> Shelf:
         """Return the open shelf that *call* is about. See the port."""
@@ -250,7 +254,7 @@ class Service(Context):
         await self.jobs(shelf).start_unfinished()
 
 
-def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer | Awaitable[Answer]:
+def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> ReadAnswer | Awaitable[ReadAnswer]:
     if not shelf.reaches_at_once(getattr(call.params, "min_seq", None)):
         return _read_later(use_case, shelf, call, None)
     if call.room is not None and (wait := call.room()) is not None:
@@ -258,7 +262,7 @@ def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer | Awaitable[
     return use_case.get(shelf, call.params, call)
 
 
-async def _read_later(use_case: ReadMethod, shelf: Shelf, call: Call, room: Awaitable[None] | None) -> Answer:
+async def _read_later(use_case: ReadMethod, shelf: Shelf, call: Call, room: Awaitable[None] | None) -> ReadAnswer:
     if room is None:
         await shelf.reach(getattr(call.params, "min_seq", None), is_urgent=True)
         room = None if call.room is None else call.room()
@@ -268,6 +272,6 @@ async def _read_later(use_case: ReadMethod, shelf: Shelf, call: Call, room: Awai
     return await answer if isinstance(answer, Awaitable) else answer
 
 
-def _leave(shelf: Shelf, on_done: OnDone[Answer], answer: _Answered) -> None:
+def _leave(shelf: Shelf, on_done: OnDone[ReadAnswer], answer: _Answered) -> None:
     shelf.leave()
     on_done(answer)

@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 
 class StoredEntity(NamedTuple):
@@ -56,12 +56,14 @@ class EntityNode(NamedTuple):
     type: str
     value: str  #: as it is shown
 
+    @property
+    def name(self) -> tuple[str, str]:
+        """Family and canonical form: what tells nodes apart."""
+        return self.family, self.key
 
-class PlacedEntity(NamedTuple):
-    """An entity, and what it is in the graph."""
 
-    entity: StoredEntity
-    node: EntityNode
+#: An entity, what it is in the graph, and what tells that node apart. A plain row: a walk reads a thousand.
+PlacedRow: TypeAlias = tuple[StoredEntity, EntityNode, tuple[str, str]]
 
 
 class EntityCount(NamedTuple):
@@ -150,7 +152,7 @@ class EntityNames(Protocol):
     def node(self, entity: StoredEntity) -> EntityNode:
         """Return what an entity, and all that mean the same, are in the graph."""
 
-    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number, of those that there are.
 
         Args:
@@ -218,5 +220,5 @@ class _Distinct(EntityNames):
     def node(self, entity: StoredEntity) -> EntityNode:
         return EntityNode(entity.type, entity.key, entity.type, entity.value)
 
-    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
-        return {entity.number: PlacedEntity(entity, self.node(entity)) for entity in entities.numbered(numbers)}
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
+        return {one.number: (one, node := self.node(one), node.name) for one in entities.numbered(numbers)}

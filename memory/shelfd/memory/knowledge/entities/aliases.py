@@ -20,7 +20,7 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
-from shelfd.memory.ports.entities import EntitiesView, EntityNode, PlacedEntity, StoredAlias, StoredEntity
+from shelfd.memory.ports.entities import EntitiesView, EntityNode, PlacedRow, StoredAlias, StoredEntity
 
 #: Steps from one name to the next after which it is taken for a circle, which stored rows never are by themselves.
 _LONGEST_CHAIN: Final = 32
@@ -71,7 +71,7 @@ class Aliases:
                 EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name, alias.name)
             )
         self._steps = {**built_in(), **steps}
-        self._placed: dict[int, PlacedEntity] = {}
+        self._placed: dict[int, PlacedRow] = {}
         self._said: dict[int, list[StoredAlias]] = {}
         for alias in stored:
             if alias.note:
@@ -138,7 +138,7 @@ class Aliases:
         type_ = "intrusion_set" if _FIRST.match(root.name) else type_
         return EntityNode(group, root.key, type_, shown(type_, root.name))
 
-    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedEntity]:
+    def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number. See the port."""
         missing = [number for number in numbers if number not in self._placed]
         if missing:
@@ -146,7 +146,7 @@ class Aliases:
                 self._placed.clear()
                 missing = list(numbers)
             found = entities.numbered(missing)
-            self._placed |= {entity.number: PlacedEntity(entity, self.node(entity)) for entity in found}
+            self._placed |= {one.number: (one, node := self.node(one), node.name) for one in found}
         return self._placed
 
     def is_known(self, type_: str, key: str) -> bool:

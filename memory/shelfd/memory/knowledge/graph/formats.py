@@ -1,9 +1,12 @@
-"""The graph of entities as other programs read it: GraphML and DOT. Pure."""
+"""The graph of entities as other programs read it: GraphML, DOT, and a walk as JSON. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from json.encoder import encode_basestring as _json  # a text as JSON, not only in ASCII
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
+
+from shelfd.memory.knowledge.graph.visiting import NodesAround
 
 #: What XML 1.0 has no way to write.
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -59,3 +62,24 @@ def _quoted(text: str) -> str:
     # A backslash would begin an escape of Graphviz's own, such as \N for a node's name.
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ").replace("\0", " ")
     return f'"{plain}"'
+
+
+def visited_json(around: NodesAround) -> bytes:
+    """Return what was come to as the JSON of ``traverse_graph``'s result: each node with the steps of the way there."""
+    said: dict[tuple[bool, str], str] = {}  # the beginning of a step
+    ways: list[tuple[int, str]] = []  # to each node: how many steps, and these
+    nodes: list[str] = []
+    for origin, is_outgoing, relation, node, note_id in around.reached:
+        begins = said.get((is_outgoing, relation))
+        if begins is None:
+            direction = "outgoing" if is_outgoing else "incoming"
+            begins = said[is_outgoing, relation] = f'"relationship":{_json(relation)},"direction":"{direction}"'
+        name = f'"type":{_json(node.type)},"value":{_json(node.value)}'
+        depth, way = 1, f'{{{begins},{name},"note_id":{_json(note_id)}}}'
+        if origin >= 0:
+            before, steps = ways[origin]
+            depth, way = before + 1, f"{steps},{way}"
+        ways.append((depth, way))
+        nodes.append(f'{{{name},"depth":{depth},"path":[{way}]}}')
+    truncated = "true" if around.is_truncated else "false"
+    return f'{{"nodes":[{",".join(nodes)}],"truncated":{truncated}}}'.encode()

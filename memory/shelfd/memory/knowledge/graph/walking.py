@@ -5,11 +5,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import EdgeEngine, EdgeType, LeadRow, Neighbour, NeighbourRow, StoredEdge
-from shelfd.memory.ports.entities import Enrichment, EntityNode, PlacedEntity, StoredEntity
+from shelfd.memory.ports.entities import Enrichment, EntityNode, PlacedRow, StoredEntity
 from shelfd.memory.ports.view import View
 
 #: Edges read at once of one name, in one direction: more than one note gives an entity.
@@ -149,19 +150,16 @@ class GraphReader:
     async def leads(
         self, node: EntityNode, *, via: StoredEntity | None = None
     ) -> AsyncIterator[list[tuple[bool, Sequence[LeadRow]]]]:
-        """Yield where edges of a node lead that leave it, or do not, all of a note together, in the order of notes.
-
-        What one yields is of newer notes than the next; each of its sequences begins with the newest.
-        """
+        """Yield where the edges of a node lead, in the order of :meth:`edges`, and whether they leave it."""
         entities = self._entities(node, via)
         edges, before = self._view.edges, None
         while entities and not self.is_spent:
             streams, before = await self._batch(entities, before, edges.leads_from, edges.leads_to)
-            yield [(stream.is_outgoing, stream.edges) for stream in streams if stream.edges]
+            yield _in_order([(stream.is_outgoing, stream.edges) for stream in streams if stream.edges])
             if before is None:
                 return
 
-    def placed(self, numbers: Sequence[int]) -> Mapping[int, PlacedEntity]:
+    def placed(self, numbers: Sequence[int]) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number, of those that there are."""
         return self._names.placed(numbers, self._view.entities)
 
@@ -256,8 +254,17 @@ class GraphReader:
 
     def _known(self, entity: StoredEntity) -> EntityNode:
         node = self._names.node(entity)
-        node = self._by_number[entity.number] = self._by_name.setdefault(node[:2], node)
+        node = self._by_number[entity.number] = self._by_name.setdefault(node.name, node)
         return node
+
+
+def _in_order(streams: list[tuple[bool, Sequence[LeadRow]]]) -> list[tuple[bool, Sequence[LeadRow]]]:
+    """The same with the newest notes first."""
+    if len(streams) < 2:  # as of most nodes
+        return streams
+    every = [(is_outgoing, row) for is_outgoing, rows in streams for row in rows]
+    every.sort(key=lambda one: -one[1][_NOTE])
+    return [(is_outgoing, [row for _, row in some]) for is_outgoing, some in groupby(every, key=itemgetter(0))]
 
 
 def _says_the_same(edge: NeighbourRow, other: NeighbourRow) -> bool:
