@@ -67,6 +67,15 @@ async def test_the_number_of_an_entity_that_is_gone_is_given_to_no_other(store: 
         assert store.view.entities.numbered(numbers) == []
     assert len(set(numbers)) == 3
 
+    for row, key in enumerate(("dridex", "emotet"), 1):  # the last one goes first
+        await put(store, row, tool(key))
+        numbers.append(entity.number if (entity := store.view.entities.get("tool", key)) is not None else 0)
+    await put(store, 2)
+    await put(store, 1)
+    await put(store, 1, tool("qakbot"), tool("rubeus"))
+    found = [store.view.entities.get("tool", key) for key in ("qakbot", "rubeus")]
+    assert not {one.number for one in found if one is not None} & set(numbers)
+
 
 async def test_what_a_model_found_stays_as_long_as_the_text_does(store: Store) -> None:
     anna, ben = (MentionedEntity("person", name, name, 1) for name in ("anna", "ben"))

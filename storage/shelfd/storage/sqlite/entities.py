@@ -46,9 +46,7 @@ _LAST_NUMBER: Final = (
     "SELECT max(coalesce((SELECT max(number) FROM entity), 0),"
     " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'entities.last'), 0))"
 )
-_KEEP_LAST_NUMBER: Final = (
-    "INSERT OR REPLACE INTO meta SELECT 'entities.last', ?1 WHERE ?1 > coalesce((SELECT max(number) FROM entity), 0)"
-)
+_KEEP_LAST_NUMBER: Final = f"INSERT OR REPLACE INTO meta SELECT 'entities.last', ?1 WHERE ?1 > ({_LAST_NUMBER})"
 _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
 _BEGINNING: Final = (
     "SELECT number, type, key, value FROM entity WHERE type = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
