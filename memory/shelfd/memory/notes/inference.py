@@ -17,6 +17,8 @@ _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
 _FILE = re.compile(r"(?:^|[\s(\"'`])(?:~|\.{1,2})?/\w|\w/[\w.-]+/\w|\w{2,}\.[a-z]\w{0,4}\b(?!\.)")
 _SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECASE)
 
+#: Own tags that say of which type a note is.
+_TYPE_TAGS = frozenset({"preferences", "reflection"})
 #: Content beyond this is not read for hints: what a note is about stands at its beginning.
 _HINT_CHARACTERS = 2000
 
@@ -94,8 +96,8 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
 def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
     """The same without a title, as most notes come: there is no key to look at."""
     scope = given.scope or _scope_of_words(content, tags, ())
-    if not tags and (given is NOTHING_KNOWN or given == NOTHING_KNOWN):
-        return _untitled(kind, scope)
+    if given is NOTHING_KNOWN or given == NOTHING_KNOWN:
+        return _untitled(kind, scope, _TYPE_TAGS.intersection(tags))
     type_ = given.type or _type(kind, "", [], tags, scope)
     source = given.source or _source("", type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
@@ -104,8 +106,8 @@ def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Trait
 
 
 @cache
-def _untitled(kind: str, scope: str) -> KnownTraits:
-    return _infer_untitled(kind, "", (), Traits(scope=scope))
+def _untitled(kind: str, scope: str, tags: frozenset[str]) -> KnownTraits:
+    return _infer_untitled(kind, "", tuple(tags), Traits(scope=scope))
 
 
 def clamp(confidence: float) -> float:

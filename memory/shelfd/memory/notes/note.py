@@ -180,6 +180,11 @@ def _system_tags(nugget: str, scope: str, type_: str) -> tuple[str, str, str]:
     return nugget, f"scope:{scope}", type_tag(type_)
 
 
+@lru_cache(1_024)
+def _all_tags(nugget: str, scope: str, type_: str, beside: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_system_tags(nugget, scope, type_), *beside)))
+
+
 class Note(NamedTuple):
     """One stored state of a note.
 
@@ -268,8 +273,10 @@ class Note(NamedTuple):
     @property
     def all_tags(self) -> tuple[str, ...]:
         """System tags, then own tags, then derived ones, each once."""
-        beside = (*self.tags, *self.extra.derived_tags)
-        return tuple(dict.fromkeys((*self.system_tags, *beside))) if beside else self.system_tags
+        beside, derived = self.tags, self.extra.derived_tags
+        if derived:
+            beside = (*beside, *derived)
+        return _all_tags(self.nugget, self.scope, self.type, beside) if beside else self.system_tags
 
 
 #: A note of which nothing is known: what is, replaces it.

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from typing import Final
 
 # Accents, Hebrew points, Arabic points and elongation, joiners inside words.
 _DROPPED = re.compile(
@@ -36,6 +37,7 @@ _EMOJI = re.compile(
 _IN_COMPOUND = re.compile(r"[A-Z_-](?<=[^\W_].)\S*")  # a tenth of the time of looking for what precedes first
 _COMPOUND = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
 _LONGEST_COMPOUND = 64  # characters; what is longer is data
+_LONGEST_PART = 80  # characters between blanks that are remembered
 _LONGEST_ADDRESS = 200  # characters
 _JOINTS = frozenset("/@:\\")
 _AROUND = ".,;:!?'\"()[]{}<>`*"
@@ -100,13 +102,19 @@ def compounds(text: str, joints: str = "_-") -> list[str]:
     for match in _IN_COMPOUND.finditer(text):
         begin = max(text.rfind(" ", done, match.start()) + 1, done)
         done = match.end()
-        for name in _COMPOUND.findall(text, begin, done):
-            if len(name) <= _LONGEST_COMPOUND:
-                found += _of_compound(name, joints)
+        part = text[begin:done]
+        found += _in_part(part, joints) if len(part) <= _LONGEST_PART else _compounds_in(part, joints)
     return found
 
 
-@lru_cache(4_096)  # the same names come again and again
+def _compounds_in(part: str, joints: str) -> tuple[str, ...]:
+    names = [name for name in _COMPOUND.findall(part) if len(name) <= _LONGEST_COMPOUND]
+    return tuple([form for name in names for form in _of_compound(name, joints)])
+
+
+_in_part: Final = lru_cache(4_096)(_compounds_in)  # the same names come again and again
+
+
 def _of_compound(name: str, joints: str) -> tuple[str, ...]:
     parts = [] if _CAPITALS.search(name) is None else [fold(part) for part in _CAPITALISED.findall(name)]
     if any(joint in name for joint in joints):

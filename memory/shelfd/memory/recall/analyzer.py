@@ -19,6 +19,7 @@ from shelfd.memory.recall.dates import (
     explicit_dates,
     local_day,
 )
+from shelfd.memory.recall.document import made
 from shelfd.memory.recall.german import parts_of
 from shelfd.memory.recall.languages import (
     ForeignLanguage,
@@ -254,7 +255,7 @@ class Analyzer:
             self._meanings, text, bits & TYPES, signs.numbers, closer=closer, clock=signs.clock or closer
         )
         telling = signs.distinct - signs.stop or signs.distinct
-        return ParsedText(words, telling, beside, temporal, ends_as_question(text), answers, told)
+        return made(ParsedText, (words, telling, beside, temporal, ends_as_question(text), answers, told))
 
     def told_words(self, told: Iterable[RelativeSpan], day: date) -> list[str]:
         """Return the folded words of the dates that a text written on a *day* tells of: :attr:`ParsedText.told`."""

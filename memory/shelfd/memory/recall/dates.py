@@ -44,7 +44,7 @@ _EXPLICIT = re.compile(
     rf"|(?P<year>{_YEAR})\b)"
 )
 #: A day in figures, perhaps. What stands around it is looked at then: patterns that begin with a set are quick.
-_IN_FIGURES = re.compile(r"([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})")
+_IN_FIGURES = re.compile(r"([0-9][0-9]{0,3})([-/.])([0-9]{1,2})\2([0-9]{1,4})")
 #: A day in Chinese or Japanese: 2026年12月3日.
 _IN_CHARACTERS = re.compile(r"(?:(?<!\d)(\d{4})年)?(?<!\d)(\d\d?)月(\d\d?)[日号號]")
 _YEARS: Final = range(1900, 2101)

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -87,6 +88,7 @@ def score_of(note: Note, question: NoteQuestion, known: Mapping[str, int]) -> No
     return NoteScore(raw_score(vector, text, boost_of(note.stability, note.scope, note.confidence)), vector, text)
 
 
+@lru_cache  # notes have few different ones
 def boost_of(stability: str, scope: str, confidence: float) -> float:
     """Return what a note's own fields add, 0 to 0.13: durable, about oneself or the user, and believed."""
     durable = _DURABLE if stability == "durable" else 0.0

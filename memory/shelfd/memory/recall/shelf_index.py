@@ -14,7 +14,7 @@ from shelfd.memory.ports.image import Frozen
 from shelfd.memory.ports.projection import Pictured, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
-from shelfd.memory.recall.document import Document, standing_of
+from shelfd.memory.recall.document import Document, made, standing_of
 from shelfd.memory.recall.focus import Focus
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
@@ -178,7 +178,7 @@ def document_of(note: Note) -> Document:
         content, session = "", None  # recall finds the notes it cites
     parts.append(content)
     # By place: by name each would take a microsecond more.
-    return Document(
+    values = (
         note.row,
         note.id,
         note.nugget,
@@ -203,3 +203,4 @@ def document_of(note: Note) -> Document:
         standing_of(note.tier, note.importance),
         note.quarantined,
     )
+    return made(Document, values)

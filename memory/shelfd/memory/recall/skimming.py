@@ -7,6 +7,7 @@ import numpy as np
 
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.delta import starts_of
+from shelfd.memory.recall.document import made
 from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.word_traits import (
     BEFORE_CLOCK,
@@ -114,7 +115,8 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
         (by_characters & _COMPOUND != 0).tolist(),
         (by_characters & _ADDRESS != 0).tolist(),
     )
-    return Skimmed(words, numbers, begins.tolist(), ends.tolist(), list(map(Signs, *columns)))
+    signs = [made(Signs, values) for values in zip(*columns, strict=True)]
+    return Skimmed(words, numbers, begins.tolist(), ends.tolist(), signs)
 
 
 def _by_characters(characters: bytes, begins: IntArray) -> IntArray:

@@ -3,6 +3,8 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
@@ -11,6 +13,9 @@ Columns: TypeAlias = tuple[Any, ...]
 
 #: A list of values as one parameter: one prepared statement for any length.
 AMONG: Final = "IN (SELECT value FROM json_each(?))"
+#: Rows that are added by one step of SQLite. A step for each takes a sixth longer, and after each the thread has to get
+#: the interpreter back from whoever took it meanwhile.
+_ROWS_OF_A_STEP: Final = 32
 
 
 class Database:
@@ -80,6 +85,14 @@ class Database:
                 raise known from error
             raise
 
+    def add_many(self, sql: str, rows: Sequence[Columns]) -> None:
+        """Run a statement that adds one row, and ends with its values, for each of *rows*."""
+        whole = len(rows) - len(rows) % _ROWS_OF_A_STEP
+        for begin in range(0, whole, _ROWS_OF_A_STEP):
+            some = rows[begin : begin + _ROWS_OF_A_STEP]
+            self.run(_adding_together(sql), tuple(chain.from_iterable(some)))
+        self.run_many(sql, rows[whole:])
+
 
 class SqliteRows:
     """Rows of one aggregate."""
@@ -91,6 +104,13 @@ class SqliteRows:
 def placeholders(columns: str) -> str:
     """Return as many question marks as *columns* names."""
     return ", ".join("?" * (columns.count(",") + 1))
+
+
+@lru_cache
+def _adding_together(sql: str) -> str:
+    """Return the statement that adds several rows where *sql* adds one."""
+    _, values = sql.rsplit("VALUES", 1)
+    return ",".join([sql, *[values] * (_ROWS_OF_A_STEP - 1)])
 
 
 _CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

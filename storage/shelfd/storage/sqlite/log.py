@@ -168,7 +168,7 @@ class SqliteLogWriter(SqliteLog, LogWriter):
         if len(rows) == 1:
             self._database.run(_INSERT, _to_columns(rows[0]))
         else:
-            self._database.run_many(_INSERT, list(map(_to_columns, rows)))
+            self._database.add_many(_INSERT, list(map(_to_columns, rows)))
         self.seq = rows[-1].seq
 
     def redact(self, seqs: Sequence[int]) -> None:

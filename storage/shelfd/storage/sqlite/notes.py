@@ -210,7 +210,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         self._add_beside(note)
 
     def insert_many(self, notes: Sequence[Note]) -> None:
-        self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        self._database.add_many(_INSERT, list(map(note_to_columns, notes)))
         named = [note for note in notes if note.key is None and (note.title or note.extra.aliases)]
         if named:
             self._database.run_many(_ADD_NAME, sorted(set().union(*map(_name_rows, named))))
