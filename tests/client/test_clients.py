@@ -12,6 +12,7 @@ from client.fake_daemon import FakeDaemon, event, rpc_error
 from shelfd.client import AsyncClient, NotRunning, RpcFailure, connect
 from shelfd.client.endpoint import candidates
 from shelfd.client.failure import ProtocolError
+from shelfd.client.transport import as_json
 
 
 def test_every_public_name_is_there() -> None:
@@ -30,6 +31,15 @@ def test_calls_results_and_failures(tmp_path: Path) -> None:
         assert (caught.value.code, caught.value.data["id"], caught.value.is_retryable) == (-32001, "n1", False)
         assert client.call("a") == {"x": 1}
     assert daemon.asked[0] == ("a", {"text": "ü"})
+
+
+def test_params_may_be_written_already(tmp_path: Path) -> None:
+    with FakeDaemon(tmp_path / "s", {"a": 1}) as daemon, connect(str(daemon.path)) as client:
+        written = {"parts": as_json([{"raw": 'a "}}" ü'}]), "more": as_json(None)}
+        client.call("a", {"known": {"parts": None}}, written=written)
+        client.call("a", {}, written={"parts": as_json([])})
+    parts = [{"raw": 'a "}}" ü'}]
+    assert daemon.asked == [("a", {"known": {"parts": None}, "parts": parts, "more": None}), ("a", {"parts": []})]
 
 
 def test_events_come_until_the_connection_ends(tmp_path: Path) -> None:

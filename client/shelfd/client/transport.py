@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar, overload
 
 from shelfd.client.endpoint import advice, candidates, not_admitted
@@ -24,6 +24,8 @@ _LONG_BYTES: Final = 1 << 11
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
 _TIMED_OUT: Final = "timed out"
+_NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
+_END_OF_PARAMS: Final = b"}}\n"  #: of a request as one line
 _LEAST_S: Final = 1e-6  #: the shortest time that the kernel waits
 #: How often who waits for an answer is called.
 LOOK_S = 0.25
@@ -95,6 +97,7 @@ class Client:
         method: str,
         params: Mapping[str, Any] | None = None,
         *,
+        written: Mapping[str, bytes] = ...,
         while_waiting: Callable[[], None] | None = None,
     ) -> Any: ...  # noqa: ANN401
     @overload
@@ -105,6 +108,7 @@ class Client:
         params: Mapping[str, Any] | None = None,
         *,
         into: Into[Any] | None = None,
+        written: Mapping[str, bytes] = _NOTHING,
         while_waiting: Callable[[], None] | None = None,
     ) -> Any:
         """Call *method* and return its result.
@@ -113,6 +117,7 @@ class Client:
             method: Its name, like ``note.get``.
             params: Its params by name.
             into: What the result is read into; without it, it is what JSON holds.
+            written: Further params, as :func:`as_json` writes them.
             while_waiting: Called every :data:`LOOK_S` until something comes.
 
         Raises:
@@ -123,7 +128,7 @@ class Client:
         """
         self._last_id += 1
         sent = dict(params or {})
-        self._send(encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": sent}))
+        self._send(_request(self._last_id, method, sent, written))
         while while_waiting is not None and not select.select([self._socket], [], [], LOOK_S)[0]:
             while_waiting()
         while True:
@@ -218,11 +223,30 @@ def encode(message: Mapping[str, Any]) -> bytes:
     """Return *message* as one line.
 
     Raises:
+        Unsendable: As :func:`as_json` does.
+    """
+    return as_json(message) + b"\n"
+
+
+def _request(id_: int, method: str, params: Mapping[str, Any], written: Mapping[str, bytes]) -> bytes:
+    """Return a request as one line, with further params that are *written* already."""
+    line = encode({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
+    if not written:
+        return line
+    members = [b"%b:%b" % (as_json(name), value) for name, value in written.items()]
+    before, end = line[: -len(_END_OF_PARAMS)], line[-len(_END_OF_PARAMS) :]
+    return before + b"," * bool(params) + b",".join(members) + end
+
+
+def as_json(value: Any) -> bytes:  # noqa: ANN401 - whatever JSON can hold
+    """Return *value* as it is sent.
+
+    Raises:
         Unsendable: If JSON or UTF-8 cannot say it: NaN, an infinity, half a surrogate pair, endless nesting.
     """
     # From None: those errors quote the text, which may be a memory.
     try:
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError:
         raise Unsendable("text that is not UTF-8 cannot be sent") from None
     except RecursionError:
