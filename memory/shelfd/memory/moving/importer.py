@@ -29,7 +29,7 @@ from shelfd.memory.moving.record import (
 )
 from shelfd.memory.moving.restoring import restore_links, restore_note, restore_nugget
 from shelfd.memory.moving.tally import Status, Tally
-from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.notes.note import NEVER_USED, Link, Note, Nugget, Usage, fold_key
 from shelfd.memory.notes.relations import SYMMETRIC
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
@@ -147,7 +147,7 @@ class Importer:
             self._check_first(part, found.row)
             note = self._bring_up_to_date(found, record, sender, index, tally)
         self.seen |= {(part, note.row), (part, record.identity)}
-        if record.usage != Usage():
+        if record.usage != NEVER_USED:
             self.usages[note.row] = self.usages.get(note.row, Usage()).raised_to(record.usage)
         if record.id is not None and note.id != record.id:
             by_key = note.id == (found.id if found else "") and note.kind == "fact"
@@ -196,7 +196,7 @@ class Importer:
         note = restore_note(self.tx, record.note, index, tally, is_absent=is_absent)
         self.created += tally.created - created
         self.seen.add((part, note.id))
-        if record.usage != Usage():
+        if record.usage != NEVER_USED:
             self.usages[note.row] = record.usage
 
     def merge(

@@ -12,7 +12,7 @@ from shelfd.memory.moving.lineage import NoteState
 from shelfd.memory.moving.reading import Format, ItemOrigin
 from shelfd.memory.moving.record import RestoredLinks, RestoredNote, RestoredNugget
 from shelfd.memory.moving.snapshot import ELSEWHERE, FORMAT
-from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.notes.note import BLANK, NEVER_USED, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
 from shelfd.protocol.base import NoteId
 from shelfd.protocol.limits import MAX_INTEGER
 from shelfd.protocol.methods.notes import KeyedInput
@@ -30,10 +30,10 @@ _AT: Final = TypeAdapter[int](Annotated[int, Field(strict=True, ge=0, le=MAX_INT
 _PLACES: Final = {name: at for at, name in enumerate(Note._fields) if name not in ELSEWHERE}
 _ID_AT, _CONTENT, _TAGS, _EXTRA = map(Note._fields.index, ("id", "content", "tags", "extra"))  # which is the last
 _NO_EXTRA: Final = NO_EXTRA._replace(fields={})  # as JSON has it
-_NEVER_USED: Final = Usage()
 #: Of a note's fields, those whose limits are those of what callers say.
 _SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
 _said: Final = itemgetter(*map(Note._fields.index, _SAID))
+_SHORT: Final = 128  #: characters of an id, which may have more
 _CACHED: Final = 1_024  #: values of these together, of which a shelf has few
 #: Types of the values of notes that were found to be right, in the order of the fields. Checking each value anew takes
 #: four times as long as comparing the types of all.
@@ -48,10 +48,10 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     fields = _object(rest.get("note", {}), "shelfd.note")
     values: list[Any] = list(BLANK)
     for name, value in fields.items():
-        if name not in _PLACES:
+        if (place := _PLACES.get(name)) is None:
             unknown = min(fields.keys() - _PLACES.keys())
             raise InvalidParams(f"shelfd.note.{unknown[:64]}: is not known here", field="shelfd.note")
-        values[_PLACES[name]] = value
+        values[place] = value
     values[_ID_AT], values[_CONTENT] = line.get("id"), _object(line.get("content"), "content").get("raw")
     values[_EXTRA] = NO_EXTRA
     if "extra" in fields or "state" in rest:
@@ -63,7 +63,7 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     _check(note, origin)
     _check_integers(fields.values())
     usage = rest.get("usage")
-    return RestoredNote(note, _NEVER_USED if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
+    return RestoredNote(note, NEVER_USED if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
 
 
 def _note(values: tuple[Any, ...]) -> Note:
@@ -106,7 +106,8 @@ def _extra(given: object) -> Extra:
 
 def _check(note: Note, origin: ItemOrigin) -> None:
     """Raise unless *note* could be on a shelf."""
-    _ID.validate_python(note.id, strict=True, context=origin.limits)
+    if not (0 < len(note.id) <= _SHORT and note.id.isprintable()):
+        _ID.validate_python(note.id, strict=True, context=origin.limits)
     content = note.content
     is_plain = not (note.title or content.isspace()) and 0 < len(content) * 4 <= origin.limits.content_bytes
     if not (is_plain and note.kind == "note" and _may_be_said(_said(note))):
@@ -179,6 +180,8 @@ def rest_of(item: object) -> Mapping[str, Any]:
 
 
 def _object(value: object, name: str) -> Mapping[str, Any]:
+    if type(value) is dict:  # as nearly always; to ask whether it is a mapping takes ten times as long
+        return value
     if not isinstance(value, Mapping):
         raise InvalidParams(f"{name}: is not an object", field=name)
     return value

@@ -342,6 +342,9 @@ class Usage(NamedTuple):
         )
 
 
+NEVER_USED: Final = Usage()
+
+
 def fold_key(key: str) -> str:
     """Return the form that all spellings of one key share: they may differ in case, compatibility forms and blanks."""
     folded = key.lower() if key.isascii() else unicodedata.normalize("NFKC", key).casefold()
