@@ -23,6 +23,7 @@ MCP_METHODS: Final = frozenset(
         *("resources/unsubscribe", "completion/complete", "notifications/cancelled", "notifications/progress"),
     )
 )
+_LARGE_BYTES: Final = 1 << 16
 _SUGGEST_UP_TO = 64  #: characters of an unknown method's name for which near names are looked up
 
 
@@ -68,9 +69,11 @@ def parse(data: bytes, limits: Limits) -> Any:  # noqa: ANN401 - whatever JSON h
             raise _too_deep(limits) from None
         # The parser's message has a position and none of the caller's text.
         raise Refusal(error_object(Code.PARSE_ERROR, f"not JSON: {error}", kind="ParseError")) from None
-    # Few brackets cannot nest deeply: nearly every request is known good without a walk through it.
+    # Few brackets cannot nest deeply: nearly every request is known good without a walk through it. A large one has
+    # many, and to count them takes a third of that walk.
     depth = limits.json_depth
-    if data.count(b"{") + data.count(b"[") > depth and _is_deeper(message, depth):
+    has_many = len(data) > _LARGE_BYTES or data.count(b"{") + data.count(b"[") > depth
+    if has_many and _is_deeper(message, depth):
         raise _too_deep(limits)
     return message
 
