@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
@@ -10,14 +9,14 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import (
-    Numbering,
     Stated,
     contradicted,
     decode,
     encode,
+    numbered,
+    numbers_of,
     slots_of,
     wanted,
-    withdrawing,
 )
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
@@ -99,10 +98,12 @@ def remember_evolved(
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
     nugget = tx.nugget(given.nugget)
-    numbering = None if nugget is None else Numbering(nugget.created_at)
+    standing = None
     judged = decided
-    if judged is None:
-        judged = {} if numbering is None else _judged(tx, given, new, fact, numbering, catch_up)
+    if nugget is not None:
+        standing, sought = numbered(new.statements, new.withdraws or (), nugget.created_at)
+        if judged is None:
+            judged = _judged(tx, given, new, fact, sought, catch_up)
     found = _found(tx, given, new, judged) if judged else ()
     superseding = tuple(one for one in found if one[1].verdict in _SUPERSEDED) if found else ()
     if found and not superseding and (repeated := _repeated(given, found)) is not None:
@@ -116,16 +117,18 @@ def remember_evolved(
         until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
         tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
     conflicts = _conflicts(tx, found, kept.note) if found else ()
-    _keep(tx, kept.note, new.statements if kept.note.content == content else None, numbering)
+    if kept.note.content == content:
+        _keep(tx, kept.note, new.statements, standing)
+    else:
+        _keep(tx, kept.note)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
         status = str(max(verdicts, key=_SUPERSEDED.index))
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
-    return Evolved(
-        kept.note, status, tuple(note.id for note, _ in superseding) if superseding else (), conflicts, judged
-    )
+    ids = tuple([note.id for note, _ in superseding]) if superseding else ()
+    return Evolved(kept.note, status, ids, conflicts, judged or EMPTY)
 
 
 def _repeated(given: NoteInput, found: _Judged) -> Note | None:
@@ -163,7 +166,7 @@ def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = 
     """
     _read_lost(tx)
     said = renamed(read(note.content) if statements is None else statements, tx.rows.entities)
-    tx.rows.statements.put(note.row, note.rev, encode(said), _numbering(tx, note).of(slots_of(said)))
+    tx.rows.statements.put(note.row, note.rev, encode(said), _slots(tx, note, said))
     return said
 
 
@@ -189,7 +192,7 @@ def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | N
         if nugget is None or not note.live or note.extra.is_rollup or not note.holds(tx.now):
             continue
         said = renamed(read(note.content), tx.rows.entities) if statements is None else statements
-        slots = Numbering(nugget.created_at).of(contradicted(said))
+        slots = numbers_of(contradicted(said), nugget.created_at)
         if not slots:
             continue
         asked.append((note, said, slots))
@@ -211,7 +214,7 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
     near = {row for row in statements.in_slots(slots, limit=_OF_SLOT) if row < note.row}
     if not near or nugget is None:
         return
-    near |= statements.in_slots(Numbering(nugget.created_at).of(wanted(said)), limit=_OF_SLOT)
+    near |= statements.in_slots(numbers_of(wanted(said), nugget.created_at), limit=_OF_SLOT)
     about = _About(note.author, note.subject, note.session_id)
     older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
     judged = decide(
@@ -229,17 +232,22 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
 
 
 def _keep(
-    tx: Transaction, note: Note, known: Sequence[Statement] | None = None, numbering: Numbering | None = None
+    tx: Transaction, note: Note, known: Sequence[Statement] | None = None, standing: Sequence[int] | None = None
 ) -> None:
-    """Have what a note states be found from now on. The worker stores it, so that nobody waits for that."""
+    """Have what a note states be found from now on. The worker stores it, so that nobody waits for that.
+
+    Args:
+        known: What it states, if that was read already.
+        standing: Numbers of the slots in which that stands, if they are known.
+    """
     said = renamed(read(note.content), tx.rows.entities) if known is None else known
-    numbers = (numbering or _numbering(tx, note)).of(slots_of(said))
-    tx.rows.statements.hold(note.row, note.rev, Stated(said), numbers)
+    slots = _slots(tx, note, said) if standing is None else standing
+    tx.rows.statements.hold(note.row, note.rev, Stated(said), slots)
 
 
-def _numbering(tx: Transaction, note: Note) -> Numbering:
+def _slots(tx: Transaction, note: Note, said: Sequence[Statement]) -> list[int]:
     nugget = tx.nugget(note.nugget)
-    return Numbering(0 if nugget is None else nugget.created_at)
+    return numbers_of(slots_of(said), 0 if nugget is None else nugget.created_at)
 
 
 def _read_lost(tx: Transaction) -> None:
@@ -259,17 +267,16 @@ def _told_at(note: Note) -> int:
 
 
 def _judged(
-    tx: Transaction, given: NoteInput, new: Told, fact: Note | None, numbering: Numbering, catch_up: int
+    tx: Transaction, given: NoteInput, new: Told, fact: Note | None, slots: Sequence[int], catch_up: int
 ) -> Mapping[str, Judgement]:
-    """What the rules say of each older note in a slot of the new one."""
-    statements, withdraws = new.statements, new.withdraws
+    """What the rules say of each older note in one of the *slots* that the new one looks into."""
+    statements = new.statements
     if not statements:
         return EMPTY
     rows = tx.rows
     if unread := rows.statements.unread(limit=catch_up):
         _keep_all(tx, unread)
-    slots = chain(wanted(statements), withdrawing(withdraws)) if withdraws else wanted(statements)
-    near = rows.statements.in_slots(numbering.of(slots), limit=_OF_SLOT)
+    near = rows.statements.in_slots(slots, limit=_OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:

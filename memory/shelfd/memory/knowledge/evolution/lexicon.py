@@ -56,6 +56,7 @@ class AlphabeticLexicon:
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
     categories: dict[str, int]  #: name -> number of its category
     ruled_out: dict[tuple[str, ...], tuple[str, ...]]  #: what somebody is -> what they do not do: "eat meat"
+    ruling_out: frozenset[str]  #: the verbs of these
     noun_parts: tuple[str, ...]
     fixed_parts: tuple[str, ...]
     past: re.Pattern[str]
@@ -79,10 +80,6 @@ class AlphabeticLexicon:
     def alike(self, verb: str, other: str) -> bool:
         """Return whether two verbs can be said of the same use of an object."""
         return verb == other or any(verb in each and other in each for each in self.classes)
-
-    def ruling_out(self, verb: str) -> bool:
-        """Return whether doing so is what a word for somebody may rule out."""
-        return any(done.startswith(f"{verb} ") for each in self.ruled_out.values() for done in each)
 
 
 @cache
@@ -182,6 +179,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
     lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys() | lists["nouns"]
+    ruled_out = _ruled_out(text.get("ruled_out", ""))
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
@@ -202,7 +200,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         opposed=_exclusions(text["opposed"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
         categories=_groups(text["categories"]),
-        ruled_out=_ruled_out(text.get("ruled_out", "")),
+        ruled_out=ruled_out,
+        ruling_out=frozenset(done.split(" ", 1)[0] for each in ruled_out.values() for done in each),
         noun_parts=tuple(text.get("noun_parts", "").split()),
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),

@@ -5,8 +5,8 @@ statement stands in a few of them, and each new one looks into those in which so
 excludes, denies or repeats. So the older notes that a decision is made on are a few looks into an index.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -14,12 +14,14 @@ from pydantic_core import from_json, to_json
 
 from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
+#: Subjects, verbs and other parts of slots whose names or numbers are kept: most come again.
+_KNOWN: Final = 2_048
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
 _SPACELESS: Final = ("zh", "ja")
@@ -30,69 +32,118 @@ _SAYS: Final = Effect.SAYS
 _INSTEAD: Final = Effect.INSTEAD
 _ONE: Final = Arity.ONE
 _STATE: Final = Value.STATE
+_TIME: Final = Value.TIME
+_STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
-class Numbering:
-    """Gives slots the numbers they are stored by, those of one subject beside each other.
+def numbers_of(slots: Iterable[Slot], salt: int) -> list[int]:
+    """Return the numbers that *slots* are stored by, each once, in order: those of one subject beside each other.
 
-    Two slots may have one number: then a note is looked at that has nothing to do with the other. What a note states
-    stands in slots most of which it looks into, too: one numbering for both works them out once.
+    Two slots may have one number: then a note is looked at that has nothing to do with the other.
 
     Args:
+        slots: Whose numbers are wanted.
         salt: Tells those of one nugget from those of others.
     """
-
-    def __init__(self, salt: int) -> None:
-        self._begun = crc32(b"%d " % salt)  # a subject's number goes on from there
-        self._places: dict[str, int] = {}
-        self._said: dict[str, int] = {}
-
-    def of(self, slots: Iterable[Slot]) -> list[int]:
-        """Return the numbers of *slots*, each once, in order."""
-        places, known = self._places, self._said
-        numbers: list[int] = []
-        for subject, said in slots:
-            if (place := places.get(subject)) is None:
-                if "|" in subject:  # which parted the two once: slots of older notes are stored by that
-                    first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
-                    numbers.append(crc32(first.encode(), self._begun) << 16 | crc32(rest.encode()) & 0xFFFF)
-                    continue
-                place = places[subject] = crc32(subject.encode(), self._begun) << 16
-            if (within := known.get(said)) is None:
-                within = known[said] = crc32(said.encode()) & 0xFFFF
-            numbers.append(place | within)
-        return sorted(set(numbers))
+    return sorted({*_numbers(slots, salt)})
 
 
-def slots_of(statements: Iterable[Statement]) -> Iterator[Slot]:
-    """Yield the slots in which *statements* stand."""
+def _numbers(slots: Iterable[Slot], salt: int) -> list[int]:
+    begun = crc32(b"%d " % salt)  # a subject's number goes on from there
+    numbers: list[int] = []
+    last, place = "", 0
+    for subject, said in slots:
+        if subject is not last:
+            if "|" in subject:  # which parted the two once: slots of older notes are stored by that
+                first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
+                numbers.append(crc32(first.encode(), begun) << 16 | crc32(rest.encode()) & 0xFFFF)
+                continue
+            last, place = subject, crc32(subject.encode(), begun) << 16
+        numbers.append(place | _within(said))
+    return numbers
+
+
+@lru_cache(_KNOWN)
+def _within(said: str) -> int:
+    """Return by what number a slot's is told from those of the same subject."""
+    return crc32(said.encode()) & 0xFFFF
+
+
+def _places(statements: Iterable[Statement]) -> tuple[list[Slot], list[Slot], list[Slot]]:
+    """Return where *statements* stand and look for others, where they only stand, and where they only look."""
+    shared: list[Slot] = []
+    standing: list[Slot] = []
+    sought: list[Slot] = []
     for statement in statements:
-        if not _can_change(statement):
-            yield from _changing(statement)
+        (
+            language, subject, verb, link, core, _, _, _, value, slot, effect, positive, event, past, real, now,
+            _, _, _, denied,
+        ) = statement  # fmt: skip
+        if not subject or not real or past or effect is not _SAYS:
+            shared.append(_repeated(statement))
+            if subject and real:
+                whom = _subject(language, subject)
+                standing += _changing(statement, whom)
+                sought += _by_value(statement, whom) if effect in _STATING else _by_effect(statement, whom)
             continue
-        subject = _subject(statement.language, statement.subject)
-        for verb in _verbs(statement.language, statement.verb):
-            yield subject, verb
-        for word in statement.core[:_WORDS]:
-            if word[0] not in "#~":
-                yield subject, f"c {word}"
-        if statement.value in _VALUES or statement.slot is _ONE:
-            yield subject, _KINDS[statement.value]
-        if statement.link and statement.link.split()[0] in _PLANNED:
-            yield subject, _KINDS[Value.TIME]
-        if _is_exchangeable(statement):
-            yield _exchanged(statement)
-        if not statement.positive:
-            yield subject, _denied(statement)
+        whom = _subject(language, subject)
+        for said in _verbs(language, verb):
+            shared.append((whom, said))
+        if core:
+            first, *others = core[:_WORDS]
+            if first[0] not in "#~":
+                shared.append((whom, f"c {first}"))
+            if others:
+                standing += [(whom, f"c {word}") for word in others if word[0] not in "#~"]
+            if positive and not event and language not in _SPACELESS and is_exchangeable(statement):
+                standing.append(_exchanged(statement))
+        if value in _VALUES or slot is _ONE:
+            shared.append((whom, _KINDS[value]))
+        if link and link.split()[0] in _PLANNED:
+            standing.append((whom, _KINDS[_TIME]))
+        if not positive:
+            standing.append((whom, _denied(statement)))
+        if denied:
+            sought += _instead(statement, whom)
+        if now:
+            sought += _now(statement, whom)
+        if now or value is _STATE:
+            sought += _by_being(statement, whom)
+    return shared, standing, sought
 
 
-def _changing(statement: Statement) -> Iterator[Slot]:
+def numbered(statements: Iterable[Statement], found: Iterable[Withdrawal], salt: int) -> tuple[list[int], list[int]]:
+    """Return the numbers of the slots that a note stands in and of those it looks into, in order.
+
+    Args:
+        statements: What it states.
+        found: What it names as ended.
+        salt: That of its nugget.
+    """
+    shared, standing, sought = _places(statements)
+    if found:
+        sought += withdrawing(found)
+    stood, common = len(shared) + len(standing), len(shared)
+    numbers = _numbers(shared + standing + sought, salt)
+    both = numbers[:common]
+    return sorted({*both, *numbers[common:stood]}), sorted({*both, *numbers[stood:]})
+
+
+def slots_of(statements: Iterable[Statement]) -> list[Slot]:
+    """Return the slots in which *statements* stand."""
+    shared, standing, _ = _places(statements)
+    return shared + standing
+
+
+def wanted(statements: Iterable[Statement]) -> list[Slot]:
+    """Return the slots in which something may stand that *statements* change or repeat."""
+    shared, _, sought = _places(statements)
+    return shared + sought
+
+
+def _changing(statement: Statement, subject: str) -> Iterator[Slot]:
     """Yield the slots of a statement that tells of a change: where what is so since then may change again."""
-    yield _repeated(statement)
-    if not statement.subject or not statement.real:
-        return
-    subject = _subject(statement.language, statement.subject)
     if _is_place(statement):
         yield subject, _KINDS[Value.NAME]
     elif statement.effect is Effect.CHANGED and statement.value in _VALUES:
@@ -116,26 +167,12 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
             yield subject, _verbs(statement.language, statement.verb)[0]
 
 
-def wanted(statements: Iterable[Statement]) -> Iterator[Slot]:
-    """Yield the slots in which something may stand that *statements* change or repeat."""
-    for statement in statements:
-        if not _can_change(statement):
-            yield _repeated(statement)
-        if not statement.subject or not statement.real:
-            continue
-        subject = _subject(statement.language, statement.subject)
-        if statement.effect in (_SAYS, _INSTEAD):
-            yield from _by_value(statement, subject)
-        else:
-            yield from ((subject, said) for said in _by_effect(statement))
-
-
 def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
     """Yield the slots in which something may stand that is named as ended."""
     subjects: dict[frozenset[str], str] = {}  # all are of one language
     for language, subject, said in looked_for(found):
         if (name := subjects.get(subject)) is None:
-            name = subjects[subject] = _subject(language, subject)
+            name = subjects[subject] = _name(language, subject)
         yield name, said
 
 
@@ -165,13 +202,19 @@ def _repeated(statement: Statement) -> Slot:
     return f"{statement.language} w {' '.join(statement.words)}", ""
 
 
-def _subject(language: str, words: Collection[str]) -> str:
+@lru_cache(_KNOWN)
+def _subject(language: str, words: frozenset[str]) -> str:
+    return _name(language, words)
+
+
+def _name(language: str, words: frozenset[str]) -> str:
     return f"{language} {' '.join(sorted(words) if len(words) > 1 else words)}"
 
 
-def _verbs(language: str, verb: str) -> list[str]:
+@lru_cache(_KNOWN)
+def _verbs(language: str, verb: str) -> Sequence[str]:
     """Return what is said by a verb and all that say nearly the same."""
-    return _classes(language).get(verb) or [f"v {verb}"]
+    return _classes(language).get(verb) or (f"v {verb}",)
 
 
 @cache
@@ -185,41 +228,59 @@ def _classes(language: str) -> dict[str, list[str]]:
 
 
 def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
-    verbs = _verbs(statement.language, statement.verb)
-    for verb in verbs:
+    """Yield where something may stand that a statement changes which itself cannot change."""
+    for verb in _verbs(statement.language, statement.verb):
         yield subject, verb
     if statement.core and (word := statement.core[0])[0] not in "#~":
         yield subject, f"c {word}"
-    if statement.denied:
-        yield from ((subject, f"c {word}") for word in sorted(statement.denied)[:_WORDS])
     if statement.value in _VALUES or statement.slot is _ONE:
         yield subject, _KINDS[statement.value]
-    if statement.effect is _INSTEAD:
-        replaced = _subject(statement.language, statement.denied)
-        yield from ((replaced, verb) for verb in verbs)
-    if statement.now and statement.core:
-        yield _exchanged(statement)
-    if statement.now and statement.verb != "be":
-        yield subject, _ended(statement)
-        yield subject, f"e {statement.core[-1] if statement.core else ''}"
-    if (statement.now or statement.value is _STATE) and statement.language not in _SPACELESS:
+    yield from _instead(statement, subject)
+    if statement.now:
+        yield from _now(statement, subject)
+    if statement.now or statement.value is _STATE:
         yield from _by_being(statement, subject)
 
 
-def _by_being(statement: Statement, subject: str) -> Iterator[Slot]:
-    """Yield where something else may stand that cannot be so any more: it is elsewhere now, or who did it is dead."""
-    words, verbs = lexicon(statement.language), NOBODY
-    if statement.now and statement.verb in words["placing"]:
-        verbs = words["placing"]
+def _instead(statement: Statement, subject: str) -> Iterator[Slot]:
+    """Yield where that may stand which is denied, or what was said of another whose place is taken."""
+    yield from ((subject, f"c {word}") for word in sorted(statement.denied)[:_WORDS])
+    if statement.effect is _INSTEAD:
+        replaced = _subject(statement.language, statement.denied)
+        yield from ((replaced, verb) for verb in _verbs(statement.language, statement.verb))
+
+
+def _now(statement: Statement, subject: str) -> list[Slot]:
+    """Return where that may stand which another did, or which was given up, before what is so now."""
+    core = statement.core
+    found = [_exchanged(statement)] if core else []
+    if statement.verb != "be":
+        found += [(subject, _ended(statement)), (subject, f"e {core[-1] if core else ''}")]
+    return found
+
+
+def _by_being(statement: Statement, subject: str) -> list[Slot]:
+    """Return where something else may stand that cannot be so any more: it is elsewhere now, or who did it is dead."""
+    if statement.language in _SPACELESS:
+        return []
+    words, verb, now = lexicon(statement.language), statement.verb, statement.now
+    if now and verb in words.lists["placing"]:
+        verbs = words.lists["placing"]
     elif statement.value is _STATE and statement.core in DEAD:
-        verbs = words["living"]
-    elif statement.now and words.ruling_out(statement.verb):
+        verbs = words.lists["living"]
+    elif now and verb in words.ruling_out:
         verbs = frozenset(("be",))
-    for one in sorted(verbs):
-        yield from ((subject, verb) for verb in _verbs(statement.language, one))
+    else:
+        return []
+    return [(subject, said) for one in sorted(verbs) for said in _verbs(statement.language, one)]
 
 
-def _by_effect(statement: Statement) -> Iterator[str]:
+def _by_effect(statement: Statement, subject: str) -> Iterator[Slot]:
+    """Yield where something may stand that a statement ends which tells of a change."""
+    yield from ((subject, said) for said in _ending(statement))
+
+
+def _ending(statement: Statement) -> Iterator[str]:
     effect, language = statement.effect, statement.language
     if effect is Effect.GONE:
         yield _KINDS[Value.TIME]
@@ -242,13 +303,6 @@ def _by_effect(statement: Statement) -> Iterator[str]:
             yield _KINDS[statement.value]
     else:
         yield _KINDS[statement.value]
-
-
-def _is_exchangeable(statement: Statement) -> bool:
-    """Return whether another may do instead what the subject does."""
-    if statement.language in _SPACELESS or not statement.core or statement.event or not statement.positive:
-        return False
-    return is_exchangeable(statement)
 
 
 def _exchanged(statement: Statement) -> Slot:
