@@ -157,11 +157,12 @@ def is_clock(word: str) -> bool:
 
 def is_exchangeable(statement: Statement) -> bool:
     """Return whether another may do instead what somebody does, or be what somebody is: the treasurer."""
-    words = lexicon(statement.language)
-    if statement.verb in words["exchangeable"]:
+    lists, verb = lexicon(statement.language).lists, statement.verb
+    if verb in lists["exchangeable"]:
         return True
-    is_role = statement.verb == "be" and not statement.link and statement.value is Value.NAME and not statement.rest
-    return is_role and len(statement.core) == 1 and statement.core[0] in words["nouns"]
+    if verb != "be" or statement.link or len(statement.core) != 1 or statement.core[0] not in lists["nouns"]:
+        return False
+    return statement.value is Value.NAME and not statement.rest
 
 
 def left_home(new: Statement, old: Statement) -> bool:

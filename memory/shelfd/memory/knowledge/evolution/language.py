@@ -1,6 +1,8 @@
 """In which language a note is written."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, COUNT_BITS, COUNTED, telling
@@ -10,6 +12,15 @@ _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 
+@lru_cache(4)  # a note's language is asked for, then whether it names what has ended
+def words_of(text: str) -> Sequence[str]:
+    """Return what stands between blanks, apostrophes, commas and full stops in *text*, folded."""
+    folded = fold(text)
+    if "'" in folded:
+        folded = folded.replace("'", " ")
+    return folded.replace(".", " ").replace(",", " ").split()
+
+
 def language_of(text: str) -> str:
     """Return the language of *text*, "en" if nothing speaks for another."""
     if not text.isascii():
@@ -17,14 +28,11 @@ def language_of(text: str) -> str:
             return "ja"
         if _HAN.search(text):
             return "zh"
-    others, shares = telling()
-    folded = fold(text)
-    if "'" in folded:
-        folded = folded.replace("'", " ")
-    words = folded.replace(".", " ").replace(",", " ").split()
-    if others.isdisjoint(words):  # as most
+    others, foreign, shares = telling()
+    words = words_of(text)
+    if (foreign if text.isascii() else others).isdisjoint(words):  # as most
         return ALPHABETIC[0]
-    counts = sum(shares[word] for word in shares.keys() & words)
+    counts = sum(map(shares.__getitem__, shares.keys() & words))
     best, most = ALPHABETIC[0], 0
     places = range(len(ALPHABETIC))
     for at in places if text.isascii() else reversed(places):

@@ -44,6 +44,9 @@ class AlphabeticLexicon:
     language: str
     lists: dict[str, frozenset[str]]
     spoken: dict[str, str]  #: word -> what stands for it, "" if it makes no difference
+    silent: frozenset[str]  #: the words that make no difference
+    speaking: frozenset[str]  #: those of who speaks
+    nameless: frozenset[str]  #: those that say nothing of whom
     verbs: dict[str, tuple[str, bool]]  #: form -> dictionary form, and whether it tells of the past
     numbers: dict[str, float]
     marks: frozenset[str]  #: words that may say how a clause is meant
@@ -179,16 +182,22 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
     lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys() | lists["nouns"]
+    spoken = {
+        **dict.fromkeys(lists["dull"], ""),
+        **dict.fromkeys(lists["group"], US),
+        **dict.fromkeys(lists["self"], ME),
+    }
+    speaking = frozenset(word for word, said in spoken.items() if said)
+    lists["turning"] = lists["pronouns"] | lists["directions"]
     ruled_out = _ruled_out(text.get("ruled_out", ""))
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
         lists=lists,
-        spoken={
-            **dict.fromkeys(lists["dull"], ""),
-            **dict.fromkeys(lists["group"], US),
-            **dict.fromkeys(lists["self"], ME),
-        },
+        spoken=spoken,
+        silent=spoken.keys() - speaking,
+        speaking=speaking,
+        nameless=(lists["dull"] | lists["prepositions"]) - speaking,
         verbs=verbs,
         numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
         marks=frozenset(marking),
@@ -215,8 +224,10 @@ def lexicon(language: str) -> AlphabeticLexicon:
 
 
 @cache
-def telling() -> tuple[frozenset[str], dict[str, int]]:
+def telling() -> tuple[frozenset[str], frozenset[str], dict[str, int]]:
     """Return the words that speak for any language but the first, and each word's share in the counts of all languages.
+
+    In between are those of them that do not speak for the first as well: without one, no other counts more.
 
     A text's languages are counted by one sum, of numbers that have ``COUNT_BITS`` bits for each of ``ALPHABETIC``.
     """
@@ -224,7 +235,8 @@ def telling() -> tuple[frozenset[str], dict[str, int]]:
     for at, language in enumerate(ALPHABETIC):
         for word in lexicon(language).lists["telling"]:
             shares[word] = shares.get(word, 0) | 1 << at * COUNT_BITS
-    return frozenset(word for word, share in shares.items() if share > COUNTED), shares
+    others = frozenset(word for word, share in shares.items() if share > COUNTED)
+    return others, frozenset(word for word in others if not shares[word] & COUNTED), shares
 
 
 @dataclass(frozen=True, slots=True)

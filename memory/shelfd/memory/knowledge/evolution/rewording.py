@@ -45,9 +45,10 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
 def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
     known, rewordings, triggers = _rewordings(lexicon.language)
-    if known.isdisjoint(words) or len(sentence) > _LONGEST:
+    found = known.intersection(words)
+    if not found or len(sentence) > _LONGEST:
         return sentence
-    for position in sorted({position for word in words for position in triggers.get(word, ())}):
+    for position in sorted({position for word in found for position in triggers[word]}):
         each = rewordings[position]
         match = each.pattern.search(sentence)
         if match is None or (each.stated and _states(match[each.stated], lexicon)):

@@ -110,11 +110,14 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
         if raw in plain:  # as most
             add(raw)
             continue
+        low = raw.lower() if is_ascii else fold(raw)
+        is_plain = low.isalpha()
+        if low == raw and is_plain and low not in marked and (is_ascii or raw.islower()):  # as most others
+            add(low)
+            continue
         if raw == "A" and words and words[-1] != ":":
             add(raw)  # a name, as in "vitamin A", and no article
             continue
-        low = raw.lower() if is_ascii else fold(raw)
-        is_plain = low.isalpha()
         if is_plain and low not in marked:
             if words and not raw.islower():
                 proper.add(low)
@@ -137,15 +140,18 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
                 proper.add(low)
         elif not low.isalpha() and _DIGIT.search(low) is not None:
             proper.add(low)  # a name, unless it turns out to be an amount
-            if low[0].isdecimal():
+            is_number = low[0].isdecimal()
+            if is_number:
                 low = _numeric(low)
-            numeric = numeric or _may_be_amount(low)
+            numeric = numeric or (is_number and low[0] != "~") or low[0] in _BEFORE_NUMBER
         elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
             proper.add(low)
         add(low)
+    if "uhr" in words:
+        words = _without_oclock(words)
     if not numeric:
-        return _new(SentenceWords, (_without_oclock(words), {}, frozenset(proper)))
-    return _amounts(_without_oclock(words), lexicon, frozenset(proper))
+        return _new(SentenceWords, (words, {}, frozenset(proper)))
+    return _amounts(words, lexicon, frozenset(proper))
 
 
 def _of_month(words: list[str], day: str, lexicon: AlphabeticLexicon) -> str:
@@ -157,8 +163,6 @@ def _of_month(words: list[str], day: str, lexicon: AlphabeticLexicon) -> str:
 
 def _without_oclock(words: list[str]) -> list[str]:
     """Return words without "Uhr" after a time of the day."""
-    if "uhr" not in words:
-        return words
     return [word for at, word in enumerate(words) if word != "uhr" or not at or words[at - 1][0] != "~"]
 
 
@@ -215,7 +219,7 @@ def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str
         family, factor = units()[unit] if unit else ("", 1.0)
         amounts[len(found)] = round(value * factor, 9)
         found.append("#" + family)
-    return SentenceWords(found, amounts, proper)
+    return _new(SentenceWords, (found, amounts, proper))
 
 
 def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:

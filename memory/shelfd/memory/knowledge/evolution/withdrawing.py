@@ -10,6 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.language import words_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import END, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement
@@ -38,7 +39,8 @@ class Withdrawal(NamedTuple):
 
 def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
     """Return what *text*, which states *said*, names as ended."""
-    if _cues().isdisjoint(text.lower().split()):
+    cues, parts = _cues()
+    if parts.isdisjoint(words_of(text)) or cues.isdisjoint(text.lower().split()):
         return ()
     language = said[0].language if said else ""
     if language not in _LANGUAGES:
@@ -49,9 +51,11 @@ def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
 
 
 @cache
-def _cues() -> frozenset[str]:
+def _cues() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words without one of which nothing has ended, and of each the first part by which it is sought."""
     found = {word for language in _LANGUAGES for word in load(f"{language}.json")["withdrawing"].split()}
-    return frozenset(found | {"isn't", "doesn't", "don't", "wasn't", "can't", "won't", "aren't", "plus", "länger"})
+    found |= {"isn't", "doesn't", "don't", "wasn't", "can't", "won't", "aren't", "plus", "länger"}
+    return frozenset(found), frozenset(words_of(word)[0] for word in found)
 
 
 @cache
@@ -83,8 +87,9 @@ def _may_withdraw(sentence: str, said: Sequence[str], words: AlphabeticLexicon) 
         return False
     if not (words["unreal_words"] | words["relatives"]).isdisjoint(said):
         return False
-    if any(word[:1] == "~" and word[1:].isdigit() for word in said):
-        return False
+    for word in said:
+        if word[0] == "~" and word[1:].isdigit():
+            return False
     joined = " ".join(said)
     return words.past.search(joined) is None or words.recent.search(joined) is not None
 
