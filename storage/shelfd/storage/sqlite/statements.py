@@ -41,6 +41,8 @@ _ADD_SLOTS: Final = [
 ]
 _ADD: Final = "INSERT INTO statement VALUES (?, ?, ?, ?)"
 _ADD_SLOT: Final = "INSERT INTO slot VALUES (?, ?)"
+#: Makes a named tuple of what is known to have its length, in a fraction of the time.
+_new: Final = tuple.__new__
 #: Only of so many of the newest notes is it held what they state: as many are read again after a crash.
 _HELD: Final = 128
 
@@ -180,7 +182,7 @@ class SqliteStatementsWriter(SqliteStatements):
         if row <= self._read:
             self.put(row, rev, said.encoded(), slots)
             return
-        self._add(_Held(row, rev, said, slots))
+        self._add(_new(_Held, (row, rev, said, slots)))
         self._read = row
 
     def store_held(self) -> None:

@@ -40,6 +40,8 @@ _CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
+#: Makes a named tuple of what is known to have its length, in a fraction of the time.
+_new: Final = tuple.__new__
 #: Older notes that do not simply stay, each with what becomes of it, the newest first.
 _Judged: TypeAlias = Sequence[tuple[Note, Judgement]]
 
@@ -81,15 +83,16 @@ def remember_evolved(
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
         catch_up: Notes whose statements were not read yet and that are read before that, the newest.
     """
+    rows = tx.rows
     _read_lost(tx)
     fact = None
     if isinstance(given, KeyedInput) and given.key is not None:
-        fact = tx.rows.notes.fact(given.nugget, fold_key(given.key))
+        fact = rows.notes.fact(given.nugget, fold_key(given.key))
     text = text_of(given, fact, limits)
     content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
     said = read(content)
-    new = Told("", content, when, None, renamed(said, tx.rows.entities), withdrawals(content, said))
+    new = _new(Told, ("", content, when, None, renamed(said, rows.entities), withdrawals(content, said)))
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
@@ -128,7 +131,7 @@ def remember_evolved(
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
     ids = tuple([note.id for note, _ in superseding]) if superseding else ()
-    return Evolved(kept.note, status, ids, conflicts, judged or EMPTY)
+    return _new(Evolved, (kept.note, status, ids, conflicts, judged or EMPTY))
 
 
 def _repeated(given: NoteInput, found: _Judged) -> Note | None:
@@ -242,7 +245,7 @@ def _keep(
     """
     said = renamed(read(note.content), tx.rows.entities) if known is None else known
     slots = _slots(tx, note, said) if standing is None else standing
-    tx.rows.statements.hold(note.row, note.rev, Stated(said), slots)
+    tx.rows.statements.hold(note.row, note.rev, _new(Stated, (said,)), slots)
 
 
 def _slots(tx: Transaction, note: Note, said: Sequence[Statement]) -> list[int]:
@@ -273,10 +276,10 @@ def _judged(
     statements = new.statements
     if not statements:
         return EMPTY
-    rows = tx.rows
-    if unread := rows.statements.unread(limit=catch_up):
+    stated = tx.rows.statements
+    if unread := stated.unread(limit=catch_up):
         _keep_all(tx, unread)
-    near = rows.statements.in_slots(slots, limit=_OF_SLOT)
+    near = stated.in_slots(slots, limit=_OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:

@@ -3,14 +3,13 @@
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import permutations
 from typing import Final
 
 from shelfd.memory.knowledge.entities.aliases import built_in
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.ports.entities import EntitiesView
 
-#: Words of a name, at most: in a value, and in a subject, whose words have no order.
+#: Words of a name, at most: in a value, and in a subject, whose two words have no order.
 _LONGEST: Final = 3
 _UNORDERED: Final = 2
 #: From one name to the next, at most: a circle ends there.
@@ -44,8 +43,10 @@ def _keys(words: Collection[str]) -> Iterable[str]:
     for word in words:
         if word[0] in _NO_NAME:
             return ()
-    parts = [word.replace("-", "") for word in words]
-    return map("".join, permutations(parts)) if isinstance(words, frozenset) else ("".join(parts),)
+    if not isinstance(words, frozenset):
+        return ("".join(words).replace("-", ""),)
+    one, other = words
+    return (one + other).replace("-", ""), (other + one).replace("-", "")
 
 
 @lru_cache(maxsize=1)

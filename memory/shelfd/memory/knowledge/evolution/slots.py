@@ -124,10 +124,8 @@ def numbered(statements: Iterable[Statement], found: Iterable[Withdrawal], salt:
     shared, standing, sought = _places(statements)
     if found:
         sought += withdrawing(found)
-    stood, common = len(shared) + len(standing), len(shared)
-    numbers = _numbers(shared + standing + sought, salt)
-    both = numbers[:common]
-    return sorted({*both, *numbers[common:stood]}), sorted({*both, *numbers[stood:]})
+    numbers = _numbers(standing + shared + sought, salt)
+    return sorted({*numbers[: len(standing) + len(shared)]}), sorted({*numbers[len(standing) :]})
 
 
 def slots_of(statements: Iterable[Statement]) -> list[Slot]:
