@@ -101,12 +101,10 @@ def remember_evolved(
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
     nugget = tx.nugget(given.nugget)
-    standing = None
+    slots = None if nugget is None else numbered(new.statements, new.withdraws or (), nugget.created_at)
     judged = decided
-    if nugget is not None:
-        standing, sought = numbered(new.statements, new.withdraws or (), nugget.created_at)
-        if judged is None:
-            judged = _judged(tx, given, new, fact, sought, catch_up)
+    if judged is None:
+        judged = EMPTY if slots is None else _judged(tx, given, new, fact, slots[1], catch_up)
     found = _found(tx, given, new, judged) if judged else ()
     superseding = tuple(one for one in found if one[1].verdict in _SUPERSEDED) if found else ()
     if found and not superseding and (repeated := _repeated(given, found)) is not None:
@@ -120,10 +118,8 @@ def remember_evolved(
         until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
         tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
     conflicts = _conflicts(tx, found, kept.note) if found else ()
-    if kept.note.content == content:
-        _keep(tx, kept.note, new.statements, standing)
-    else:
-        _keep(tx, kept.note)
+    is_same = kept.note.content == content
+    _keep(tx, kept.note, new.statements if is_same else None, slots[0] if is_same and slots is not None else None)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
@@ -131,7 +127,7 @@ def remember_evolved(
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
     ids = tuple([note.id for note, _ in superseding]) if superseding else ()
-    return _new(Evolved, (kept.note, status, ids, conflicts, judged or EMPTY))
+    return _new(Evolved, (kept.note, status, ids, conflicts, judged))
 
 
 def _repeated(given: NoteInput, found: _Judged) -> Note | None:

@@ -29,7 +29,10 @@ def read_clause(
     said = " ".join(words)
     marks = find_marks(words, said, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
-        for name, pattern in lexicon.patterns:
+        present = lexicon.pattern_words.intersection([*before, *words])
+        for name, pattern, leading in lexicon.patterns:
+            if leading and leading.isdisjoint(present):
+                continue  # as most: sooner seen than by the pattern
             match, whole = pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(f"{' '.join(before)} {said}"), [*before, *words]

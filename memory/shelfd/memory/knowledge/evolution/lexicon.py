@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from shelfd.memory.knowledge.entities.gazetteer import load_names
 from shelfd.memory.knowledge.evolution.conjugation import conjugate
+from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.notes.words import fold
 
 #: Whoever speaks: alone, and with others; and who is told to do something.
@@ -66,7 +67,8 @@ class AlphabeticLexicon:
     recent: re.Pattern[str]  #: when something happened that goes on
     corrects: re.Pattern[str]
     adds: re.Pattern[str]
-    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    patterns: tuple[tuple[str, re.Pattern[str], frozenset[str]], ...]  #: with words one of which is in what each fits
+    pattern_words: frozenset[str]  #: all of these
     home: str
     feminine: tuple[tuple[str, str], ...]  #: how words for women end who do something -> how those for men do
 
@@ -190,12 +192,13 @@ def lexicon(language: str) -> AlphabeticLexicon:
     speaking = frozenset(word for word, said in spoken.items() if said)
     lists["turning"] = lists["pronouns"] | lists["directions"]
     ruled_out = _ruled_out(text.get("ruled_out", ""))
+    patterns = tuple((name, re.compile(pattern), leading_words(pattern)) for name, pattern in data["patterns"])
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
         lists=lists,
         spoken=spoken,
-        silent=spoken.keys() - speaking,
+        silent=frozenset(spoken.keys() - speaking),
         speaking=speaking,
         nameless=(lists["dull"] | lists["prepositions"]) - speaking,
         verbs=verbs,
@@ -217,7 +220,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         recent=_either(text["recent_phrases"]),
         corrects=_either(text["correction_phrases"]),
         adds=_either(text["additive_phrases"]),
-        patterns=tuple((name, re.compile(pattern)) for name, pattern in data["patterns"]),
+        patterns=patterns,
+        pattern_words=frozenset().union(*(leading for _, _, leading in patterns)),
         home=text["home_verb"],
         feminine=tuple((end, other) for end, _, other in (each.partition(":") for each in text["feminine"].split())),
     )

@@ -70,7 +70,9 @@ def _within(said: str) -> int:
     return crc32(said.encode()) & 0xFFFF
 
 
-def _places(statements: Iterable[Statement]) -> tuple[list[Slot], list[Slot], list[Slot]]:
+def _places(  # noqa: C901, PLR0912 - every statement of every note comes by here
+    statements: Iterable[Statement],
+) -> tuple[list[Slot], list[Slot], list[Slot]]:
     """Return where *statements* stand and look for others, where they only stand, and where they only look."""
     shared: list[Slot] = []
     standing: list[Slot] = []
@@ -89,7 +91,7 @@ def _places(statements: Iterable[Statement]) -> tuple[list[Slot], list[Slot], li
             continue
         whom = _subject(language, subject)
         for said in _verbs(language, verb):
-            shared.append((whom, said))
+            shared.append((whom, said))  # noqa: PERF401 - there is mostly one
         if core:
             first, *others = core[:_WORDS]
             if first[0] not in "#~":

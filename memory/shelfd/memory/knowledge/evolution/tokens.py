@@ -90,7 +90,7 @@ def _may_be_amount(word: str) -> bool:
     return word[:1].isdecimal() or word[:1] in _BEFORE_NUMBER
 
 
-def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
+def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes by here
     sentence: str, lexicon: AlphabeticLexicon
 ) -> SentenceWords:
     """Return the words of *sentence*."""
@@ -112,16 +112,13 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
             continue
         low = raw.lower() if is_ascii else fold(raw)
         is_plain = low.isalpha()
-        if low == raw and is_plain and low not in marked and (is_ascii or raw.islower()):  # as most others
+        if is_plain and raw != "A" and low not in marked:
+            if words and (low != raw or not is_ascii) and not raw.islower():
+                proper.add(low)
             add(low)
             continue
         if raw == "A" and words and words[-1] != ":":
             add(raw)  # a name, as in "vitamin A", and no article
-            continue
-        if is_plain and low not in marked:
-            if words and not raw.islower():
-                proper.add(low)
-            add(low)
             continue
         if not low.isalnum():
             low = _plain(low)
@@ -140,10 +137,10 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
                 proper.add(low)
         elif not low.isalpha() and _DIGIT.search(low) is not None:
             proper.add(low)  # a name, unless it turns out to be an amount
-            is_number = low[0].isdecimal()
-            if is_number:
+            if low[0].isdecimal():
                 low = _numeric(low)
-            numeric = numeric or (is_number and low[0] != "~") or low[0] in _BEFORE_NUMBER
+                numeric = numeric or low[0] != "~"
+            numeric = numeric or low[0] in _BEFORE_NUMBER
         elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
             proper.add(low)
         add(low)

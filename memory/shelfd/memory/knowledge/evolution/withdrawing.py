@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.language import words_of
+from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import END, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement
@@ -59,9 +60,11 @@ def _cues() -> tuple[frozenset[str], frozenset[str]]:
 
 
 @cache
-def _patterns(language: str) -> tuple[tuple[bool, re.Pattern[str]], ...]:
+def _patterns(language: str) -> tuple[tuple[bool, re.Pattern[str], frozenset[str]], ...]:
     rows = load(f"{language}.json")["withdrawals"]
-    return tuple((kind == "corrects", re.compile(rf"(?<!\S){pattern}")) for kind, pattern in rows)
+    return tuple(
+        (kind == "corrects", re.compile(rf"(?<!\S){pattern}"), leading_words(pattern)) for kind, pattern in rows
+    )
 
 
 def _in_sentences(
@@ -73,7 +76,9 @@ def _in_sentences(
         said = [f"#{every.amounts[at]:g}" if at in every.amounts else word for at, word in enumerate(every.words)]
         if _may_withdraw(sentence, said, words):
             joined = " ".join(said)
-            for is_correction, pattern in _patterns(words.language):
+            for is_correction, pattern, leading in _patterns(words.language):
+                if leading and leading.isdisjoint(said):
+                    continue  # as most: sooner seen than by the pattern
                 if (match := pattern.search(joined)) is not None:
                     found = _withdrawal(match["a"].split(), said, before, clauses, is_correction, words)
                     if found is not None:
