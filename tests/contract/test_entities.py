@@ -73,8 +73,8 @@ async def test_the_number_of_an_entity_that_is_gone_is_given_to_no_other(store: 
     await put(store, 2)
     await put(store, 1)
     await put(store, 1, tool("qakbot"), tool("rubeus"))
-    found = [store.view.entities.get("tool", key) for key in ("qakbot", "rubeus")]
-    assert not {one.number for one in found if one is not None} & set(numbers)
+    added = [store.view.entities.get("tool", key) for key in ("qakbot", "rubeus")]
+    assert not {one.number for one in added if one is not None} & set(numbers)
 
 
 async def test_what_a_model_found_stays_as_long_as_the_text_does(store: Store) -> None:
