@@ -142,6 +142,7 @@ async def test_a_query_that_is_watched_stands_as_long_as_the_loop(daemon: Daemon
 
 async def test_one_connection_yields_its_notifications_until_it_ends(daemon: Daemon) -> None:
     async with await AsyncClient.connect(daemon.socket) as client:
+        await client.call("remember", {"content": "The boat is at the slip"})
         events = client.events(types=["note.*"], since_seq=0)
         first = await anext(events)
         assert (first["method"], first["params"]["type"].split(".")[1]) == ("event", "note")
