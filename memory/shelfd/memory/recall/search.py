@@ -31,7 +31,7 @@ from shelfd.memory.recall.strength import strength
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: Of so many documents all are scored at once, wherever the words of a query are: to look for those that have any, or
-#: for the sessions that matter, takes longer (measured).
+#: for the sessions that matter, takes longer (measured); compiled loops look for the former, which changes no result.
 _WHOLE: Final = 16_384
 #: Unless there are so many times the postings from which on that is looked for on a larger shelf.
 _MUCH: Final = 4
@@ -224,7 +224,8 @@ class Search:
         columns = contents.columns
         is_small = columns.size <= _WHOLE
         most = self._two_stage_from * (_MUCH if is_small else 1)
-        if is_small and filters.nugget is None and contents.postings.is_young and engine.loops is None:  # as mostly
+        is_whole = is_small and engine.loops is None
+        if is_whole and filters.nugget is None and contents.postings.is_young:  # as in most shelves
             postings = contents.postings.lookup(terms.numbers)
             if len(postings[0]) < most:
                 view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
@@ -235,12 +236,12 @@ class Search:
         if count < most:
             orphans = orphans_of(columns, filters)
             found: IntArray = _NO_ORDINALS
-            if not is_small and (nugget is not None or count * _SPARSE <= columns.size):
+            if not is_whole and (nugget is not None or count * _SPARSE <= columns.size):
                 found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
                 if nugget is not None:  # what is beside a document is in its nugget, too
                     found = found[columns.nugget[found] == nugget.code]
                     count = len(found)
-            if is_small or count * _SPARSE > columns.size:
+            if is_whole or count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
                 return None, None, self._base(view, np.arange(columns.size), terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
