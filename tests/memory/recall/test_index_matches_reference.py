@@ -177,6 +177,9 @@ class IndexMatchesReference(RuleBasedStateMachine):
         for wanted in (RECALLABLE, chosen):
             ranking = self.index.rank(parsed, wanted, 50, explain=self.has_signals)
             assert_same(ranking, reference, query, wanted, wants)
+            first, *others = (self.index.rank(parsed, wanted, 50) for _ in range(3))  # of the first nothing is kept
+            assert_same(first, reference, query, wanted, wants)
+            assert others == [first, first]
             scan = self.index.scan(parsed, wanted, 50, explain=self.has_signals)
             assert scan is None or _in_a_thread(scan) == ranking
 
@@ -209,6 +212,10 @@ class TwoStageMatchesReference(IndexMatchesReference):
     options = {"two_stage_from": 0, "candidates": 10_000, "delta": 4}
 
 
+class WholeSegmentsMatchReference(SegmentsMatchReference):
+    """As most shelves of some thousand notes."""
+
+
 class LoopsMatchReference(IndexMatchesReference):
     options = {"two_stage_from": 2, "candidates": 10_000, "delta": 4}
     has_signals = False
@@ -219,7 +226,7 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     """Have the place of a note looked for among all of its session, and the shelf large for its words, and at all."""
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
     monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
-    if "TestDense" not in request.node.nodeid:  # a large shelf
+    if not {"TestDense", "TestWholeSegments"} & set(request.node.nodeid.split("::")):  # a large shelf
         monkeypatch.setattr("shelfd.memory.recall.search._WHOLE", 0)
     if "TestSegments" in request.node.nodeid:
         monkeypatch.setattr("shelfd.memory.recall.search._SPARSE", 0)
@@ -238,6 +245,8 @@ TestDense = IndexMatchesReference.TestCase
 TestDense.settings = quick
 TestSegments = SegmentsMatchReference.TestCase
 TestSegments.settings = quick
+TestWholeSegments = WholeSegmentsMatchReference.TestCase
+TestWholeSegments.settings = quick
 TestTwoStage = TwoStageMatchesReference.TestCase
 TestTwoStage.settings = quick
 TestLoops = LoopsMatchReference.TestCase

@@ -22,6 +22,7 @@ class Contents:
     statistics: Statistics
     links: Links
     filtering: Filtering
+    revision: int = 0  #: how often documents were put, removed or given other ordinals
 
     def layer(self) -> "Contents":
         """Return the same contents, free to change; good until these change."""

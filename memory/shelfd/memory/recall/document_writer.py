@@ -55,6 +55,7 @@ class DocumentWriter:
     def store(self, documents: Sequence[Document]) -> None:
         """Put documents, for which there is room in the delta, and leave the tidying for later."""
         contents = self._contents
+        contents.revision += 1
         columns, links = contents.columns, contents.links
         read = self._reader.read(documents)
         filters = contents.filtering.read(documents)
@@ -85,6 +86,7 @@ class DocumentWriter:
 
     def remove(self, rows: Iterable[int]) -> None:
         """Remove the documents of *rows*; an unknown row is no error."""
+        self._contents.revision += 1
         retired: list[int] = []
         for row in rows:
             self._retire(row, retired)
@@ -94,6 +96,7 @@ class DocumentWriter:
     def erase(self, rows: set[int]) -> None:
         """Remove documents and keep nothing of them, nor of what they said before."""
         contents = self._contents
+        contents.revision += 1
         columns = contents.columns
         retired: list[int] = []
         for row in rows:
@@ -153,6 +156,7 @@ class DocumentWriter:
         if not done and self._renumbering.is_finished:
             self._renumbering = None
         elif not done:
+            self._contents.revision += 1
             self._renumbering.finish()
             self._living.fill(self._contents.columns)
             self._renumbered()

@@ -6,11 +6,12 @@ own: its term frequency is ``tf(d) + tf(previous(d))``, read through the pointer
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from shelfd.memory.recall.columns import HIDDEN, QUESTION, BoolArray, Codes, Columns, FloatArray, IntArray
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, Codes, Columns, FloatArray, IntArray
 from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import PostingLists
 
@@ -23,14 +24,14 @@ EARLIER: Final = 0.5
 QUESTION_BEFORE: Final = 0.4  #: weight of a previous note that asks
 NEXT: Final = 0.15  #: weight of the next note
 
-_BLOCK = 32  # terms scored at once; bounds the frequency table of very long queries
+MOST_TOGETHER: Final = 32  #: terms scored at once; bounds the frequency table of very long queries
 _FLAGS: Final = np.arange(256)
 #: By flags: what a document's own score adds to the next document, and to the previous one. Nobody's is a hidden one.
 _TO_NEXT: Final = np.where(_FLAGS & QUESTION, QUESTION_BEFORE, 0.0)
 _TO_PREVIOUS: Final = np.where(_FLAGS & HIDDEN, 0.0, NEXT)
 
-#: Places in the view and what is added there: arrays of one length.
-Added = tuple[IntArray | Numbers, FloatArray]
+#: Numbers of documents in the view, of four bytes each or eight.
+Places: TypeAlias = npt.NDArray[np.integer]
 
 
 class QueryTerms(NamedTuple):
@@ -41,6 +42,11 @@ class QueryTerms(NamedTuple):
     previous_idf: FloatArray
     own_average: float  #: tokens
     previous_average: float  #: tokens
+
+    def only(self, slots: Sequence[int]) -> "QueryTerms":
+        """Return those at these places alone."""
+        numbers = [self.numbers[slot] for slot in slots]
+        return self._replace(numbers=numbers, own_idf=self.own_idf[slots], previous_idf=self.previous_idf[slots])
 
 
 class ScoredDocuments(NamedTuple):
@@ -54,9 +60,30 @@ class ScoredDocuments(NamedTuple):
     orphans: IntArray  #: ordinals of the hidden documents to be scored that have a previous one in view
     place: Numbers | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the complete shelf
 
-    def places(self, ordinals: IntArray) -> IntArray | Numbers:
+    def places(self, ordinals: IntArray) -> Places:
         """Return the places of *ordinals*, of which each may be -1."""
         return ordinals + 1 if self.place is None else self.place[ordinals]
+
+
+class Impact(NamedTuple):
+    """What terms add to base scores: places in the view, and what is added there; arrays in pairs of one length."""
+
+    here: Places  #: the documents that have the terms
+    own: FloatArray
+    previous: FloatArray  #: of the previous-note field, at the same places
+    heirs: Places  #: documents that have them in that field alone
+    inherited: FloatArray
+    later: Places  #: the documents after those, for which it counts if they have any term of the query
+    earlier: FloatArray
+    after: Places
+    question_before: FloatArray
+    before: Places
+    next: FloatArray
+
+
+_NOWHERE: Final[Places] = np.zeros(0, np.int64)
+_NO: Final[FloatArray] = np.zeros(0)
+_NO_IMPACT: Final = Impact(_NOWHERE, _NO, _NO, _NOWHERE, _NO, _NOWHERE, _NO, _NOWHERE, _NO, _NOWHERE, _NO)
 
 
 class BaseScores(NamedTuple):
@@ -68,91 +95,139 @@ class BaseScores(NamedTuple):
 
 def base_scores(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, *, explain: bool) -> BaseScores:
     """Return b for every document of *view* from the *postings* of its documents; terms in the query's order."""
-    added: dict[str, list[Added]] = {}
-    has_any = np.zeros(view.size + 1, np.bool_)
-    has_any[view.places(postings[0])] = True
-    has_any[0] = False
-    for first, block in _blocks(terms, postings):
-        for name, places, weights in _contributions(view, terms, block, first, has_any):
-            added.setdefault(name, []).append((places, weights))
+    impacts = [_impact(view, terms, block, first)[0] for first, block in _blocks(terms, postings)]
     if len(view.orphans):
         # A previous document has only one next one: what it adds to the hidden ones after it is read from here.
-        own = _sum(view, added["own"])
+        own = _sum(view.size, [impact.here for impact in impacts], [impact.own for impact in impacts])
         before = view.columns.previous[view.orphans]
         asked = _TO_NEXT[view.columns.flags[before]] * np.append(0.0, own)[view.places(before)]
-        added["question_before"].append((view.places(view.orphans), asked))
+        impacts.append(_NO_IMPACT._replace(after=view.places(view.orphans), question_before=asked))
     if not explain:
-        return BaseScores(_sum(view, [each for some in added.values() for each in some]), {})
-    parts = {name: _sum(view, some) for name, some in added.items()}
+        return BaseScores(total(view.size, impacts), {})
+    parts = {name: _sum(view.size, *added) for name, added in _parts(view.size, impacts).items()}
     return BaseScores(sum(parts.values(), np.zeros(view.size)), parts)
 
 
-def _sum(view: ScoredDocuments, added: list[Added]) -> FloatArray:
-    places, weights = zip(*added, strict=True)
-    sums = np.bincount(np.concatenate(places), np.concatenate(weights), view.size + 1).astype(np.float64, copy=False)
+def total(size: int, impacts: Sequence[Impact]) -> FloatArray:
+    """Return b for a view of *size* documents from what all terms of a query add, in the query's order.
+
+    How many terms are together in one of the *impacts* changes nothing, not even the last bits.
+    """
+    parts = _parts(size, impacts).values()
+    places = [some for each, _ in parts for some in each]
+    return _sum(size, places, [some for _, each in parts for some in each])
+
+
+def impacts_of(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists) -> list[Impact]:
+    """Return what each of the *terms*, :data:`MOST_TOGETHER` at most, adds to the documents of *view*, in their order.
+
+    The view has no orphans.
+    """
+    impact, slots, of_heirs = _impact(view, terms, postings, 0)
+    every = np.arange(len(terms.numbers) + 1)
+    here, heirs = (list(map(slice, edges, edges[1:])) for edges in (
+        slots.searchsorted(every).tolist(), of_heirs.searchsorted(every).tolist()
+    ))  # fmt: skip
+    return [
+        Impact(
+            impact.here[own], impact.own[own], impact.previous[own],
+            impact.heirs[others], impact.inherited[others], impact.later[others], impact.earlier[others],
+            impact.after[own], impact.question_before[own], impact.before[own], impact.next[own],
+        )
+        for own, others in zip(here, heirs, strict=True)
+    ]  # fmt: skip
+
+
+def _parts(size: int, impacts: Sequence[Impact]) -> dict[str, tuple[Sequence[Places], Sequence[FloatArray]]]:
+    """Return for each part of the base score what is added where: arrays that are one length together."""
+    heres, own, previous, heirs, inherited, laters, earliers, after, question_before, before, following = zip(
+        *impacts, strict=True
+    )
+    here, later = np.concatenate(heres), np.concatenate(laters)
+    has_any = np.zeros(size + 1, np.bool_)
+    has_any[here] = True
+    has_any[0] = False
+    earlier = np.concatenate(earliers)
+    earlier *= has_any.take(later)
+    return {
+        "own": ([here], own),
+        "earlier": ([later], [earlier]),
+        "previous": ([here, *heirs], [*previous, *inherited]),
+        "question_before": (after, question_before),
+        "next": (before, following),
+    }
+
+
+def _sum(size: int, places: Sequence[Places], weights: Sequence[FloatArray]) -> FloatArray:
+    sums = np.bincount(np.concatenate(places), np.concatenate(weights), size + 1).astype(np.float64, copy=False)
     return sums[1:]
 
 
 def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, PostingLists]]:
     """Yield the first slot and the postings of so many terms at a time."""
-    if len(terms.numbers) <= _BLOCK:
+    if len(terms.numbers) <= MOST_TOGETHER:
         yield 0, postings
         return
     ordinals, slots, frequencies = postings
-    for first in range(0, len(terms.numbers), _BLOCK):
-        inside = np.flatnonzero((slots >= first) & (slots < first + _BLOCK))
+    for first in range(0, len(terms.numbers), MOST_TOGETHER):
+        inside = np.flatnonzero((slots >= first) & (slots < first + MOST_TOGETHER))
         yield first, (ordinals[inside], slots[inside], frequencies[inside])
 
 
-def _contributions(
-    view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int, has_any: BoolArray
-) -> Iterator[tuple[str, IntArray | Numbers, FloatArray]]:
-    """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
+def _impact(
+    view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int
+) -> tuple[Impact, IntArray, IntArray]:
+    """Return what the terms from slot *first* on add, and the slots of what is here and of heirs without orphans."""
     columns = view.columns
     ordinals, slots, frequencies = postings
     following = columns.following[ordinals]
     here, before, after = view.places(ordinals), view.places(columns.previous[ordinals]), view.places(following)
     # Frequencies by term and place; place 0 has none.
     stride = view.size + 1
-    table = np.zeros(min(_BLOCK, len(terms.numbers)) * stride, np.uint8)
+    table = np.zeros(min(MOST_TOGETHER, len(terms.numbers)) * stride, np.uint8)
     row = (slots - first if first else slots) * stride
     table[row + here] = frequencies
     if view.place is not None:
         table[::stride] = 0
     # A next document without the term itself still has it in its previous-note field.
-    (heirs,) = (table[row + after] < (after > 0)).nonzero()
-    inheriting = following[heirs]
-    places, spans = [here, after[heirs]], [columns.span[ordinals], columns.span[inheriting]]
-    counts, numbers = [frequencies + table[row + before], frequencies[heirs]], [slots, slots[heirs]]
+    (at,) = (table[row + after] < (after > 0)).nonzero()
+    inheriting, of_heirs = following[at], slots[at]
+    own = saturation(frequencies, columns.length[ordinals], terms.own_average)
+    own *= terms.own_idf[slots]
+    # And the one after that, if neither of them has it.
+    later = view.places(columns.following[inheriting])
+    earlier = own[at]
+    earlier *= EARLIER
+    earlier *= table[row[at] + later] == 0
+    heirs, spans = after[at], [columns.span[ordinals], columns.span[inheriting]]
+    counts, numbers = [frequencies + table[row + before], frequencies[at]], [slots, of_heirs]
     if len(view.orphans):
         grid = table.reshape(-1, stride)
         hidden, previous_ones = view.places(view.orphans), columns.previous[view.orphans]
         lacking = grid[:, hidden] == 0
-        inherited = grid[:, view.places(previous_ones)] * lacking
-        term, which = np.nonzero(inherited)
-        places.append(hidden[which])
+        found = grid[:, view.places(previous_ones)] * lacking
+        term, which = np.nonzero(found)
+        heirs = np.concatenate([heirs, hidden[which]])
         spans.append(columns.span[view.orphans[which]])
-        counts.append(inherited[term, which].astype(np.float64))
+        counts.append(found[term, which].astype(np.float64))
         numbers.append(term + first)
-        earlier = columns.previous[previous_ones]
-        alone = grid[:, view.places(earlier)] * (has_any[hidden] & lacking & (inherited == 0))
-        term, which = np.nonzero(alone)
-        weights = saturation(alone[term, which], columns.length[earlier[which]], terms.own_average)
-        yield "earlier", hidden[which], EARLIER * terms.own_idf[term + first] * weights
-    own = saturation(frequencies, columns.length[ordinals], terms.own_average)
-    own *= terms.own_idf[slots]
+        before_that = columns.previous[previous_ones]
+        found = grid[:, view.places(before_that)] * (lacking & (found == 0))
+        term, which = np.nonzero(found)
+        weights = saturation(found[term, which], columns.length[before_that[which]], terms.own_average)
+        later = np.concatenate([later, hidden[which]])
+        earlier = np.concatenate([earlier, EARLIER * terms.own_idf[term + first] * weights])
     previous = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
     previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
-    flags = columns.flags[ordinals]
-    # And the one after that, if neither of them has it.
-    later = view.places(columns.following.take(inheriting))
-    (chosen,) = has_any.take(later).nonzero()
-    later, source = later[chosen], heirs[chosen]
-    yield "own", here, own
-    yield "earlier", later, EARLIER * own[source] * (table[row[source] + later] == 0)
-    yield "previous", cast("IntArray", np.concatenate(places)), previous
-    yield "question_before", after, _TO_NEXT.take(flags) * own  # by bytes, that takes half of what an index does
-    yield "next", before, _TO_PREVIOUS.take(flags) * own
+    flags, count = columns.flags[ordinals], len(ordinals)  # by bytes, take() needs half of what an index does
+    return (
+        Impact(
+            here, own, previous[:count], heirs, previous[count:], later, earlier,
+            after, _TO_NEXT.take(flags) * own, before, _TO_PREVIOUS.take(flags) * own,
+        ),
+        slots,
+        of_heirs,
+    )  # fmt: skip
 
 
 def saturation(frequency: FloatArray, length: Codes, average: float) -> FloatArray:

@@ -160,6 +160,7 @@ class RecallIndex:
         Raises:
             Exception: If that is not what :meth:`freeze` gives.
         """
+        self._contents.revision += 1
         thaw(self._contents, frozen)
         self._living.fill(self._contents.columns)
 

@@ -23,6 +23,7 @@ from shelfd.memory.recall.document import Hit, Ranked, Ranking, made
 from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
+from shelfd.memory.recall.impacts import Impacts
 from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import PostingLists, Run, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
@@ -74,6 +75,7 @@ class Search:
         self._language = language
         self._two_stage_from = two_stage_from
         self._candidates = candidates
+        self._impacts = Impacts(contents)
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
         self._place: Numbers = np.zeros(1, np.int32)
         self._own: Singles = np.zeros(1, np.float32)
@@ -225,11 +227,10 @@ class Search:
         is_small = columns.size <= _WHOLE
         most = self._two_stage_from * (_MUCH if is_small else 1)
         is_whole = is_small and engine.loops is None
-        if is_whole and filters.nugget is None and contents.postings.is_young:  # as in most shelves
-            postings = contents.postings.lookup(terms.numbers)
-            if len(postings[0]) < most:
-                view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
-                return None, None, base_scores(view, terms, postings, explain=explain)
+        if is_whole and filters.nugget is None and not filters.include_hidden and not explain:  # as nearly always
+            base = self._impacts.base_scores(terms, most)
+            if base is not None:
+                return None, None, base
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         runs = contents.postings.runs(terms.numbers, nugget)
         count = sum([len(run[0]) for some in runs for run in some])
