@@ -1,11 +1,11 @@
 """Statements on one connection, whose errors are raised as the store's port names them."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
 
@@ -16,6 +16,10 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"
 #: Rows that are added by one step of SQLite. A step for each takes a sixth longer, and after each the thread has to get
 #: the interpreter back from whoever took it meanwhile.
 _ROWS_OF_A_STEP: Final = 32
+
+# sqlite3 binds None as it is, but only after it has asked for an adapter, and looked for two methods that neither None
+# nor the protocol has: most of the time that a row with some takes. An adapter is found at once. This one gives None.
+sqlite3.register_adapter(type(None), cast("Callable[[None], None]", {}.get))
 
 
 class Database:
