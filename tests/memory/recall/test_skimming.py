@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from shelfd.memory.notes.words import fold
 from shelfd.memory.recall import Analyzer
 from shelfd.memory.recall.authors import Authors
+from shelfd.memory.recall.dates import days_in_figures
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
@@ -17,7 +18,8 @@ _ANALYZER = Analyzer()
 _PIECES = st.sampled_from(
     [
         *"5 km kms mph degrees C 1999 20.30 1,200 7:30 v1.2.3 1.2.3 030 1234 123456 km2 5km2 rev2 ft3".split(),
-        *"x _ - / ( ) % $".split(),
+        *"x _ - / . ( ) % $".split(),
+        *"2023-05-07 2023-05-07t10:30 7.5.2023 2023 05 7".split(),
         *"£ € ° ½ é 日本 die das und nicht les des est Häuser".split(),
         *"at by from around about five tennis past May clock".split(),
         *"o'clock yesterday last month ago two weeks three the of to a boat boats".split(),
@@ -49,7 +51,7 @@ def test_what_words_show_spares_no_look_that_would_find_something(texts: list[st
     types = answer_types_of(meaning_lists("english"), texts[0], shown, signs.numbers)
     assert parsed.answer_types == types
     if any(word[:1].isdigit() and word.isascii() for word in words):
-        assert set(quantities(fold(texts[0]))) <= set(parsed.beside)
+        assert {*quantities(fold(texts[0])), *days_in_figures(fold(texts[0]))} <= set(parsed.beside)
 
 
 @settings(max_examples=100)

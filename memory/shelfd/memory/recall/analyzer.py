@@ -80,6 +80,8 @@ class ParsedQuery(NamedTuple):
 _LATER_WORD: Final = re.compile(r"(?<=\w )\w+")
 _QUOTED: Final = re.compile(r"(?<=[\"“„«‘])\w+")
 _ENGLISH, _GERMAN, _FRENCH = "english", "german", "french"
+#: Numbers of a day in figures.
+_OF_A_DAY: Final = 3
 #: Microseconds; no zone begins a day within one.
 QUARTER_HOUR = 15 * 60 * 1_000_000
 _CACHED_QUARTERS = 4096
@@ -238,7 +240,8 @@ class Analyzer:
             beside += addresses(folded)
         if bits & DIGITS and (closer or "$" in text or "%" in text):
             beside += quantities(folded)
-            beside += days_in_figures(folded)
+            if signs.numbers >= _OF_A_DAY or not is_ascii:
+                beside += days_in_figures(folded)
         language = None
         if bits & FOREIGN or not is_ascii:
             language = self.language_of(words)
