@@ -89,7 +89,7 @@ def write_log(path: Path, log: Json) -> Path:
 
 
 def _params(batches: Sequence[ForeignBatch]) -> list[Json]:
-    return [batch.params() for batch in batches if batch.items]
+    return [json.loads(batch.as_part()) for batch in batches if batch.items]
 
 
 def log_parts(path: Path, chat: Path | None = None, session_id: str = "evening", **header: Any) -> list[Json]:

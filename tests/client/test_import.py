@@ -130,7 +130,7 @@ def test_one_item_that_is_refused_as_too_large_spoils_none_of_the_others(fake: F
 
 
 def test_halves_are_halves() -> None:
-    batch = ForeignBatch("f", "facts", {}, [*range(7)], [*range(7)], [1] * 7)
+    batch = ForeignBatch("f", "facts", {}, [*range(7)], [*range(7)], [b"1"] * 7)
     assert [[len(part.items) for part in half] for half in halves([batch._replace(part="notes"), batch])] == [[7], [7]]
     assert [[part.indexes for part in half] for half in halves([batch])] == [[[0, 1, 2, 3]], [[4, 5, 6]]]
     assert [len(one[0].items) for one in requests([batch], items=3)] == [3, 3, 1]

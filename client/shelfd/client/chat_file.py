@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from shelfd.client import json_lines
-from shelfd.client.foreign import REFUSED, ForeignBatch, size_of
+from shelfd.client.foreign import REFUSED, ForeignBatch, as_written
+from shelfd.client.transport import as_json
 
 #: Members of a first line that is about the chat.
 HEADER: Final = frozenset({"chat_metadata", "user_name", "character_name"})
@@ -118,9 +119,9 @@ class ChatFile:
         batch = self._new_batch()
         turn = 0
         for line in lines(self.path):
-            for item, size in self._items(line):
+            for item, written in self._items(line):
                 turn = item["turn"]
-                batch.add(item, line.number, size)
+                batch.add(item, line.number, written)
             if len(batch.items) >= _MESSAGES:
                 yield self._turns(turn, batch)
                 yield batch
@@ -140,10 +141,10 @@ class ChatFile:
         self._counted = max(self._counted, last)
         self._shown = []
         places = [(batch.indexes or [1])[0]] * len(items)
-        return ForeignBatch(self.path, "sessions", self._header, items, places, [64 + 16 * _SHOWN] * len(items), "line")
+        return ForeignBatch(self.path, "sessions", self._header, items, places, list(map(as_json, items)), "line")
 
-    def _items(self, line: ChatLine) -> Iterator[tuple[dict[str, Any], int]]:
-        """Iterate over what a line becomes, a message and its alternatives, with their sizes."""
+    def _items(self, line: ChatLine) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """Iterate over what a line becomes, a message and its alternatives, and over these as they are sent."""
         message = line.message
         if message is None:
             self._reject(line.number, line.why)
@@ -155,19 +156,19 @@ class ChatFile:
             return
         item, known_by = self._item(message, turn)
         found = _alternatives(message, item) if line.is_turn and turn <= _LAST_TURN else [item]
-        sizes = [size_of(one) for one in found]
-        if sizes[0] is None or sizes[0] > _LONGEST_MESSAGE:
+        sent = list(map(as_written, found))
+        if sent[0] is None or len(sent[0]) > _LONGEST_MESSAGE:
             self._reject(line.number, "cannot be sent: too large, or no text")
             return
         self._seen[known_by] += 1
         if "variant" in found[0] and isinstance(message.get("swipes"), list):
             self._shown.append([turn, found[0]["variant"]])
-        for one, size in zip(found, sizes, strict=True):
-            if size is None or size > _LONGEST_MESSAGE:
+        for one, written in zip(found, sent, strict=True):
+            if written is None or len(written) > _LONGEST_MESSAGE:
                 self._reject(line.number, "an alternative cannot be sent: too large, or no text")
             else:
                 self.alternatives += one is not found[0]
-                yield one, size
+                yield one, written
 
     def _item(self, message: Mapping[str, Any], turn: int) -> tuple[dict[str, Any], int]:
         """A message as it is shown, and by what it is known."""

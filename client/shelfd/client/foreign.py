@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from shelfd.client.failure import Unsendable
+from shelfd.client.transport import as_json
+
 #: Items and bytes of one request, which the daemon takes in step by step, so that others get their turn.
 ITEMS, BYTES = 2000, 1024 * 1024
 #: The same for a dry run, which is exact within one request only.
@@ -79,20 +82,20 @@ class ForeignBatch(NamedTuple):
     header: Mapping[str, Any]
     items: list[Any]
     indexes: list[Any]
-    sizes: list[int]  #: bytes of each item
+    written: list[bytes]  #: each item as JSON, as it is sent
     unit: str = ""  #: what the places count, if not the items
 
-    def add(self, item: Any, index: Any, size: int) -> None:  # noqa: ANN401
-        """Add an item and its place."""
+    def add(self, item: Any, index: Any, written: bytes) -> None:  # noqa: ANN401
+        """Add an item, its place, and what :func:`as_written` makes of it."""
         self.items.append(item)
         self.indexes.append(index)
-        self.sizes.append(size)
+        self.written.append(written)
 
-    def params(self) -> dict[str, Any]:
-        """Return it as one of the request's parts."""
+    def as_part(self) -> bytes:
+        """Return it as one of the request's parts, as JSON."""
         name = os.path.basename(self.file).encode(errors="replace").decode()  # noqa: PTH119
-        source = {"name": name[:255], "header": self.header}
-        return {"part": self.part, "source": source, "items": self.items}
+        about = as_json({"part": self.part, "source": {"name": name[:255], "header": self.header}})
+        return b'%b,"items":[%b]}' % (about.removesuffix(b"}"), b",".join(self.written))
 
 
 def requests(batches: Iterable[ForeignBatch], *, items: int = ITEMS, size: int = BYTES) -> Iterator[list[ForeignBatch]]:
@@ -105,13 +108,13 @@ def requests(batches: Iterable[ForeignBatch], *, items: int = ITEMS, size: int =
             request = []
             count = weight = 0
         piece = _empty(batch)
-        for item, index, bytes_ in zip(batch.items, batch.indexes, batch.sizes, strict=True):
-            if count and (count >= items or weight + bytes_ > size):
+        for item, index, written in zip(batch.items, batch.indexes, batch.written, strict=True):
+            if count and (count >= items or weight + len(written) > size):
                 yield [*request, piece] if piece.items else request
                 request, piece = [], _empty(batch)
                 count = weight = 0
-            piece.add(item, index, bytes_)
-            count, weight = count + 1, weight + bytes_
+            piece.add(item, index, written)
+            count, weight = count + 1, weight + len(written)
         if piece.items:
             request.append(piece)
     if count:
@@ -126,16 +129,16 @@ def halves(request: Sequence[ForeignBatch]) -> tuple[list[ForeignBatch], list[Fo
 
 
 def _weight(batch: ForeignBatch) -> int:
-    return sum(batch.sizes)
+    return sum(map(len, batch.written))
 
 
 def _empty(batch: ForeignBatch) -> ForeignBatch:
-    return batch._replace(items=[], indexes=[], sizes=[])
+    return batch._replace(items=[], indexes=[], written=[])
 
 
-def size_of(value: object) -> int | None:
-    """Return how many bytes *value* has as JSON; None if it cannot be said in JSON and UTF-8."""
+def as_written(value: object) -> bytes | None:
+    """Return *value* as it is sent; None if it cannot be said in JSON and UTF-8."""
     try:
-        return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode())
-    except (ValueError, RecursionError):
+        return as_json(value)
+    except Unsendable:
         return None

@@ -98,7 +98,7 @@ class FloorLog:
         """Iterate over what is to be sent: its turns, types, nodes and edges."""
         turns = self._new_batch("sessions", "turns")
         for pair in turn_ranges(self._graph.last_turn):
-            turns.add({"turns": pair}, pair[0], 64)
+            self._add(turns, {"turns": pair}, pair[0])
         yield turns
         types = self._new_batch("types", "type")
         for number, spec in enumerate(self._graph.types):
@@ -117,9 +117,9 @@ class FloorLog:
         return ForeignBatch(self._path, part, self._header, [], [], [], unit)
 
     def _add(self, batch: ForeignBatch, item: Any, index: Any) -> None:  # noqa: ANN401
-        size = foreign.size_of(item)
-        if size is None or size > foreign.LARGEST_ITEM:
+        written = foreign.as_written(item)
+        if written is None or len(written) > foreign.LARGEST_ITEM:
             why = "cannot be sent: too large, or no text"
             self.findings.append(LeftOut(batch.part, "items", why, [index], is_refused=True))
         else:
-            batch.add(item, index, size)
+            batch.add(item, index, written)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from shelfd.client import json_lines, zettelforge_db
-from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, size_of
+from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
 from shelfd.client.sqlite_file import is_database
 
 #: Notes sent together.
@@ -114,13 +114,13 @@ class NoteLines:
         """Add what a line has for a batch; reject it, with the notes, if it is no note."""
         why = line.why or ("" if isinstance(line.value, dict) and _is_item(line.value) else "is no note")
         item = None if why else _ITEMS[self._format](batch.part, line.value)
-        size = 0 if item is None else size_of(item)
-        if item is not None and (size is None or size > LARGEST_ITEM):
+        written = b"" if item is None else as_written(item)
+        if written is None or len(written) > LARGEST_ITEM:
             why = "cannot be sent: too large, or no text"
         if why and batch.part == "notes":
             self.rejected.append({"index": line.number, "error": {**REFUSED, "message": why}})
-        elif item is not None and not why:
-            batch.add(item, line.number, size or 0)
+        elif written and not why:
+            batch.add(item, line.number, written)
 
 
 def _zettel(part: str, note: Mapping[str, Any]) -> dict[str, Any] | None:

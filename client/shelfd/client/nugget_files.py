@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shelfd.client import foreign, zettelforge_db
-from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, size_of
+from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, as_written
+from shelfd.client.transport import as_json
 
 #: What other formats' files are called.
 _CHATS = (".jsonl", "__floor_log.json")
@@ -92,7 +93,7 @@ def file_of(path: str, document: object) -> ForeignFile:
     if part is None or not isinstance(document, dict):
         raise Unusable(path, foreign.unexpected(document), os.EX_DATAERR)
     header = {name: value for name, value in document.items() if name != part}
-    if size_of(header) is None:
+    if as_written(header) is None:
         raise Unusable(path, "holds text or numbers that JSON cannot say", os.EX_DATAERR)
     return ForeignFile(path, part, header, document[part])
 
@@ -122,7 +123,7 @@ def sort(files: Sequence[ForeignFile]) -> Sorted:
     found = Sorted([], [], {})
     facts = [file for file in files if file.part == "facts"]
     for file in facts:
-        found.batches.append(ForeignBatch(file.path, "nuggets", {}, [file.header], [0], [size_of(file.header) or 0]))
+        found.batches.append(ForeignBatch(file.path, "nuggets", {}, [file.header], [0], [as_json(file.header)]))
     seen: dict[str, str] = {}
     graphs = [_take(file, seen, found) for file in files if file.part == "notes"]
     found.batches.extend(graphs)
@@ -135,15 +136,15 @@ def _take(file: ForeignFile, seen: dict[str, str], found: Sorted) -> ForeignBatc
     """The items of a file but those that cannot be sent and those that say once more what another one says."""
     batch = ForeignBatch(file.path, file.part, file.header, [], [], [])
     for index, item in enumerate(file.items):
-        size = size_of(item)
+        written = as_written(item)
         first = _first(file, item, seen)
         if first not in (None, file.path):
             found.doubled[file.path, first] = found.doubled.get((file.path, first), 0) + 1
-        elif first is not None or size is None or size > LARGEST_ITEM:
+        elif first is not None or written is None or len(written) > LARGEST_ITEM:
             why = "stands twice in the file; the first one counts" if first else "cannot be sent: too large, or no text"
             found.rejected.append((file.path, file.part, {"index": index, "error": {**REFUSED, "message": why}}))
         else:
-            batch.add(item, index, size)
+            batch.add(item, index, written)
     return batch
 
 
@@ -160,9 +161,9 @@ def _first(file: ForeignFile, item: object, seen: dict[str, str]) -> str | None:
 
 def _links(notes: ForeignBatch) -> ForeignBatch:
     """The notes once more, with their links and nothing else."""
-    batch = notes._replace(part="links", items=[], indexes=[], sizes=[])
+    batch = notes._replace(part="links", items=[], indexes=[], written=[])
     for index, item in zip(notes.indexes, notes.items, strict=True):
         if isinstance(item, dict) and item.get("links"):
             linked = {"id": item.get("id"), "links": item["links"]}
-            batch.add(linked, index, size_of(linked) or 0)
+            batch.add(linked, index, as_json(linked))
     return batch

@@ -9,7 +9,7 @@ from shelfd.client.foreign import ForeignBatch
 from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import complain
-from shelfd.client.transport import Client, as_json
+from shelfd.client.transport import Client
 
 _TOO_LARGE = -32005
 
@@ -72,7 +72,7 @@ class Sending:
 def _written(requests: Iterable[list[ForeignBatch]]) -> Iterator[_Request]:
     """Yield each of *requests*, and its parts as they are sent."""
     for request in requests:
-        yield request, as_json([batch.params() for batch in request])
+        yield request, b"[%b]" % b",".join(batch.as_part() for batch in request)
 
 
 def _ahead(requests: Iterator[_Request]) -> Iterator[_Request]:

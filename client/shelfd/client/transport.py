@@ -27,6 +27,8 @@ _TIMED_OUT: Final = "timed out"
 _NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 _END_OF_PARAMS: Final = b"}}\n"  #: of a request as one line
 _LEAST_S: Final = 1e-6  #: the shortest time that the kernel waits
+#: Made once: a file that is imported may have many thousands of items.
+_encoded: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 #: How often who waits for an answer is called.
 LOOK_S = 0.25
 
@@ -246,7 +248,7 @@ def as_json(value: Any) -> bytes:  # noqa: ANN401 - whatever JSON can hold
     """
     # From None: those errors quote the text, which may be a memory.
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _encoded(value).encode()
     except UnicodeEncodeError:
         raise Unsendable("text that is not UTF-8 cannot be sent") from None
     except RecursionError:

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, NamedTuple
 
-from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, size_of
+from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, as_written
 from shelfd.client.formats import json_array
 from shelfd.client.formats.entries import EntryFile
 from shelfd.client.formats.moments import moment
+from shelfd.client.transport import as_json
 
 FILE_NAME: Final = "conversations.json"
 #: What a file in a zip may become, and how many times its size there.
@@ -152,17 +153,17 @@ class Conversations(EntryFile):
         for message in read(conversation, self, number):
             item = {**message.item, "id": message.id, "turn": turn + 1}
             turn += message.is_turn
-            size = size_of(item)
-            if size is None or size > LARGEST_ITEM:
+            written = as_written(item)
+            if written is None or len(written) > LARGEST_ITEM:
                 self._reject(number, "a message cannot be sent: too large, or no text")
                 continue
-            batch.add(item, number, size)
+            batch.add(item, number, written)
             if len(batch.items) == _MESSAGES:
                 last = batch.items[-1]["turn"]
                 yield _turns(batch, counted, last)
                 yield batch
                 counted = max(counted, last)
-                batch = batch._replace(items=[], indexes=[], sizes=[])
+                batch = batch._replace(items=[], indexes=[], written=[])
         if batch.items:
             yield _turns(batch, counted, batch.items[-1]["turn"])
             yield batch
@@ -173,7 +174,7 @@ class Conversations(EntryFile):
 
 def _turns(batch: ForeignBatch, counted: int, last: int) -> ForeignBatch:
     item = {"turns": [min(counted, last) + 1, last]}
-    return batch._replace(part="sessions", items=[item], indexes=[batch.indexes[0]], sizes=[64])
+    return batch._replace(part="sessions", items=[item], indexes=[batch.indexes[0]], written=[as_json(item)])
 
 
 def _of_chatgpt(conversation: Mapping[str, Any], file: EntryFile, number: int) -> Iterator[ForeignMessage]:

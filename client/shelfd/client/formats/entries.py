@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from shelfd.client.floor_log import LeftOut
-from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, size_of
+from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
 
 #: Items sent together.
 _ITEMS: Final = 200
@@ -93,11 +93,11 @@ class EntryFile:
 
     def _add(self, batch: ForeignBatch, entry: ForeignEntry) -> None:
         item = entry.note if batch.part == "notes" else entry.links
-        size = 0 if item is None else size_of(item)
+        written = b"" if item is None else as_written(item)
         why = entry.why
-        if item is not None and (size is None or size > LARGEST_ITEM):
+        if written is None or len(written) > LARGEST_ITEM:
             why = "cannot be sent: too large, or no text"
         if why and batch.part == "notes":
             self.rejected.append({"index": entry.index, "error": {**REFUSED, "message": why}})
-        elif item is not None and not why:
-            batch.add(item, entry.index, size or 0)
+        elif written and not why:
+            batch.add(item, entry.index, written)
