@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import cache
 from typing import ClassVar, Final
 from zlib import crc32
 
@@ -110,12 +112,7 @@ class ShelfIndex(Pictured):
 
     def made_by(self) -> str:
         """Return what differs if texts are read in another way than by this version, with these settings."""
-        analyzer = self._analyzer
-        read = [(analyzer.parse_text(text), analyzer.terms(text)) for text in _READ]
-        names = [list(self._names.forms(text)) for text in _READ]
-        day = analyzer.day_words(analyzer.day(0))
-        known = crc32(repr((read, names, day)).encode("utf-8", "surrogatepass"))
-        return f"{analyzer.language} {analyzer.timezone} {known:08x}"
+        return _made_by(self._analyzer.language, self._analyzer.timezone)
 
     def prepare(self) -> None:
         """Make a segment of what was written last. See the port."""
@@ -160,6 +157,17 @@ class ShelfIndex(Pictured):
         for note in notes:
             names.put(note.row, names_of(note), title=note.title)
         return Focus(self.index.overlay(list(map(document_of, notes))), names, questions=self._questions)
+
+
+@cache
+def _made_by(language: str, timezone: tzinfo) -> str:
+    """What :meth:`ShelfIndex.made_by` does: the same in all of a process, and some milliseconds of the event loop."""
+    analyzer = Analyzer(language=language, timezone=timezone)
+    read = [(analyzer.parse_text(text), analyzer.terms(text)) for text in _READ]
+    names = [list(Names(analyzer).forms(text)) for text in _READ]
+    day = analyzer.day_words(analyzer.day(0))
+    known = crc32(repr((read, names, day)).encode("utf-8", "surrogatepass"))
+    return f"{language} {timezone} {known:08x}"
 
 
 def names_of(note: Note) -> tuple[str, ...]:
