@@ -28,7 +28,7 @@ from shelfd.memory import (
 from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.protocol import METHODS, Limits, error_object, from_validation
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 NEW_YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ALICE: Final = "uid:1000"

@@ -7,7 +7,8 @@ import pytest
 
 from fakes import FakeClock
 from shelfd.memory.ports.store import Store, Stores
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 
 @pytest.fixture

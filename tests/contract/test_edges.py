@@ -15,7 +15,7 @@ from shelfd.memory.ports.edges import Edge, EdgeEnd, Neighbour, NoteEdges, Store
 from shelfd.memory.ports.entities import EntityCount, MentionedEntity, NoteEntities
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 ALL = NoteFilter(include_hidden=True)
 

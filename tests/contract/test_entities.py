@@ -9,7 +9,7 @@ from fakes import FakeClock
 from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, NoteEntities, StoredAlias
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 
 def tool(key: str, weight: int = 1) -> MentionedEntity:

@@ -23,7 +23,8 @@ from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.view import View
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 NOTE_IDS = [f"n{number}" for number in range(6)]
 NUGGETS = ["memory", "work", "ärger"]

@@ -18,7 +18,8 @@ from shelfd.memory.notes.note import Extra, Note
 from shelfd.memory.ports.store import Store
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.recall.shelf_index import document_of
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 CHOICES: dict[str, list[Any]] = {
     "nugget": ["memory", "work"],

@@ -24,12 +24,12 @@ HEAVY = {
 }
 
 
-def imported_until_ready(home: Path) -> set[str]:
+def imported_until_ready(home: Path, **environment: str) -> set[str]:
     """The modules that a daemon imports before it says READY."""
     command = [sys.executable, "-X", "importtime", "-m", "shelfd.daemon"]
     process = subprocess.Popen(
         [*command, "--data-dir", str(home / "data"), "--socket", str(home / "s")],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=clean_environment(home),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=clean_environment(home, environment),
     )  # fmt: skip
     modules = set()
     try:
@@ -50,6 +50,15 @@ def test_methods_are_imported_after_ready(tmp_path: Path) -> None:
     later = {*USE_CASES.modules(), *METHODS.modules(), "shelfd.memory.methods.job_kinds"} - NEEDED
     assert imported & later == set()
     assert imported & HEAVY == set()
+
+
+def test_no_plugin_of_another_package_sees_what_is_validated(tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    (packages / "onlooker-1.0.dist-info").mkdir(parents=True)
+    (packages / "onlooker-1.0.dist-info" / "METADATA").write_text("Name: onlooker\nVersion: 1.0\n")
+    (packages / "onlooker-1.0.dist-info" / "entry_points.txt").write_text("[pydantic]\nonlooker = onlooker:plugin\n")
+    (packages / "onlooker.py").write_text("plugin = None\n")
+    assert "onlooker" not in imported_until_ready(tmp_path, PYTHONPATH=str(packages))
 
 
 def test_a_request_that_comes_at_once_is_answered(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from fakes import Api, memory
 from gateway.fakes import Client, Open, request
 from gateway.mqtt.requesting import desk
 from shelfd.memory.shelf.access import Access
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 
 @pytest.fixture(params=["inmemory", "sqlite"])

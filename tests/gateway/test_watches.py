@@ -11,7 +11,8 @@ import pytest
 from fakes import Api, memory
 from gateway.fakes import Client, Open
 from gateway.mqtt.publishing import press
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 
 @pytest.fixture(params=["inmemory", "sqlite"])

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from scheduler.house import StoresOf
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 
 @pytest.fixture(params=["inmemory", "sqlite"])

@@ -12,7 +12,7 @@ from fakes import FakeClock
 from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, Shelves, Stores
 from shelfd.scheduler import ScheduledJob, Scheduler, SchedulerSettings
 from shelfd.scheduler.ledger import Run, run_of
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SOON_S = 20.0

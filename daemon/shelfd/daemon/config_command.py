@@ -48,7 +48,8 @@ def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
     from shelfd.daemon.host import SystemClock
     from shelfd.gateway.mqtt import Address, acl_text, mqtt_users
     from shelfd.memory import DEFAULT_SHELF, PROJECTIONS, Shelves
-    from shelfd.storage import InMemoryStores, SqliteStores
+    from shelfd.storage import SqliteStores
+    from shelfd.storage.inmemory import InMemoryStores
 
     settings = loaded.settings
     places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())

@@ -21,7 +21,8 @@ from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
-from shelfd.memory.methods.loading import load_rest
+from shelfd.memory import DEFAULT_SHELF
+from shelfd.memory.methods.loading import rest
 from shelfd.protocol.lazy_table import importing
 
 log = structlog.get_logger("shelfd.daemon")
@@ -77,8 +78,8 @@ async def serve(
             stack.push_async_callback(parts.backups.stop)
         stack.callback(notifier.stopping)
         _on_signals(stop, lambda: _reload(reload, parts, places, notifier))
-        # What exists now lives as long as the daemon: the collector need not look at it again.
-        gc.collect()
+        # What exists now lives as long as the daemon, but for some hundred objects: the collector need not look at it.
+        # To find those first took a tenth of the start.
         gc.freeze()
         gc.enable()  # it was off while the daemon was imported
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
@@ -88,8 +89,9 @@ async def serve(
         _compare_with_last(parts, places, origin)
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
-        # After READY: most requests need little of it, and none needs it all.
-        asyncio.get_running_loop().run_in_executor(None, _load, loaded, places).add_done_callback(_freeze)
+        loading = asyncio.create_task(_load(loaded, places, parts), name="shelfd.daemon.load")
+        loading.add_done_callback(lambda done: done.cancelled() or done.result())  # the log has what went wrong
+        stack.callback(loading.cancel)
         if parts.mqtt is not None:
             parts.mqtt.start()
         await _start_metrics(loaded, parts, stack)
@@ -103,18 +105,26 @@ async def serve(
     log.info("daemon.stopped")
 
 
-def _load(loaded: Loaded, places: Places) -> None:
-    """Import what the start leaves out: methods, how agents speak, and what may compile the loops of recall."""
-    load_rest()
+async def _load(loaded: Loaded, places: Places, parts: Parts) -> None:
+    """Load what the start leaves out: what recall knows first, then the code of which no request needs all.
+
+    Of two threads that need the interpreter each takes more than twice as long, and so do requests meanwhile. Hence
+    one after the other, and the code module by module: in between, requests have the interpreter for themselves.
+    """
+    if (shelf := parts.shelves.opened(DEFAULT_SHELF)) is not None:
+        await shelf.image.loaded()
+    for load in rest():
+        await asyncio.to_thread(load)
+    await asyncio.to_thread(_import_beside, loaded, places)
+    gc.freeze()
+
+
+def _import_beside(loaded: Loaded, places: Places) -> None:
+    """Import how agents speak, and what may compile the loops of recall."""
     with importing:
         import_module("shelfd.gateway.mcp")
         compiled = import_module("shelfd.memory.recall.compiled")
     compiled.offer(loaded.settings.recall.engine, places.data / "compiled")
-
-
-def _freeze(loaded: asyncio.Future[None]) -> None:
-    loaded.result()  # or the loop's log has what went wrong
-    gc.freeze()
 
 
 async def _start_metrics(loaded: Loaded, parts: Parts, stack: AsyncExitStack) -> None:

@@ -14,7 +14,7 @@ from shelfd.gateway.mqtt.publisher import EventPublisher
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Stores
 from shelfd.memory.errors import BrokerUnreachable
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 SOON = 20.0  #: seconds after which a test that waits for something is stuck
 TICK = timedelta(milliseconds=5)  #: how far time moves while a test waits

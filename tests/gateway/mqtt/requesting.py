@@ -27,7 +27,7 @@ from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Stores
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.protocol import Limits
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 Json = dict[str, Any]
 TOPICS = Topics("here")

@@ -13,7 +13,8 @@ from gateway.mqtt.requesting import TOPICS, Desk, FakeLink, Json, desk, remember
 from shelfd.gateway.envelope import open_envelope
 from shelfd.gateway.mqtt.request import recognised
 from shelfd.memory.jobs.runner import JobRunner
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 HERE = TOPICS.reply_prefix("alice") + "x"
 LONG_ID = "0190b6f0-1111-7000-8000-000000000001"

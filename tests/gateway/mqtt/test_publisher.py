@@ -16,7 +16,8 @@ from shelfd.gateway.mqtt.link import Trouble
 from shelfd.memory import MemorySettings
 from shelfd.memory.errors import HistoryTrimmed, StorageCorrupt
 from shelfd.memory.ports.store import Store
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 SECOND = timedelta(seconds=1)
 IDLE = timedelta(minutes=16)

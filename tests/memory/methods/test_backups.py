@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fakes import BOB, ROOT, Api, memory
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.ports.backups import BackupPlan, NewBackup, Report
-from shelfd.storage import InMemoryStore
+from shelfd.storage.inmemory import InMemoryStore
 
 _SECOND: Final = timedelta(seconds=1)
 

@@ -16,7 +16,8 @@ from fakes import Api, memory
 from shelfd.memory.knowledge.graph.edges import put_read, text_of
 from shelfd.memory.ports.edges import Edge, EdgeEnd
 from shelfd.memory.ports.log import Origin
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 

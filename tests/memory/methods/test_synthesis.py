@@ -6,7 +6,7 @@ import pytest
 
 from fakes import Api, Refused, memory
 from shelfd.memory import MemorySettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 FORMATS = ("direct_answer", "synthesized_brief", "timeline_analysis", "relationship_map")
 BOAT = "The boat was painted red. It leaves for Orm at six in the morning. Bread is on board."

@@ -23,7 +23,7 @@ from model_server import (
     truncates,
 )
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 QUERY = "when does the boat leave"
 STORY = (

@@ -39,7 +39,8 @@ from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.sessions.reading import live_graph
 from shelfd.memory.sessions.schema import schema_of
 from shelfd.memory.shelf import storing
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 Json: TypeAlias = dict[str, Any]
 

@@ -9,7 +9,7 @@ import pytest
 from fakes import Api, FakeClock, memory
 from model_server import Behaviour, ModelServer, refuses, says, says_text, truncates
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 SAID = "Ada rode to nine mills, and found the last one burnt down."
 

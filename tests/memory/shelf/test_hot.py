@@ -13,7 +13,7 @@ from fakes import Api, FakeClock, memory
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.notes.note import Note
 from shelfd.memory.shelf import hot
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 from shelfd.storage.inmemory.notes import InMemoryNotes
 
 _STEPS = st.lists(

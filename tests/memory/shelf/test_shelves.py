@@ -13,7 +13,8 @@ from shelfd.memory.errors import StorageCorrupt, StoreBusy
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.recall import ShelfIndex
 from shelfd.protocol import Need
-from shelfd.storage import InMemoryStore, InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStore, InMemoryStores
 
 
 async def names(api: Api, principal: str) -> list[str]:

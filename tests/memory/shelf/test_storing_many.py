@@ -23,7 +23,8 @@ from shelfd.memory.shelf.storing import StoredNote, store_note
 from shelfd.memory.shelf.storing_many import Stored, store_many
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import RememberInput
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 LIMITS = Limits()
 EVERYTHING = NoteFilter(include_hidden=True, include_expired=True)

@@ -11,7 +11,7 @@ import pytest
 from fakes import Api, FakeClock, memory
 from model_server import Behaviour, ModelServer, drops, refuses, says, says_text, sends, thinks, truncates
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 TEXT = "Well, so it came about that Ada, of all people, moved over to Lisbon in the spring."
 FACT = "Ada lives in Lisbon."

@@ -13,7 +13,8 @@ from shelfd.memory import EntityRule, MemorySettings
 from shelfd.memory.knowledge.entities.extract import extract
 from shelfd.memory.knowledge.entities.own import OwnTypes
 from shelfd.memory.knowledge.entities.patterns import PatternError
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 TICKETS = EntityRule("ticket", (r"(?:INC|CHG)-?\d{4,8}",), ("the outage of May",))
 Opened: TypeAlias = Callable[..., AbstractAsyncContextManager[Api]]

@@ -9,7 +9,8 @@ import pytest
 
 from fakes import Api, Refused, memory
 from shelfd.memory.ports.store import Stores
-from shelfd.storage import InMemoryStores, SqliteStores
+from shelfd.storage import SqliteStores
+from shelfd.storage.inmemory import InMemoryStores
 
 #: A request, by what it is called with; or what happens to the daemon.
 Op: TypeAlias = tuple[str, Any]

@@ -12,7 +12,7 @@ from fakes import Api, FakeClock, memory
 from model_server import Behaviour, ModelServer, drops, hangs, refuses, says, says_text, sends, thinks, truncates
 from shelfd.memory.jobs.work import Work
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 OLD = "Ada plays tennis."
 NEW = "Ada plays golf."

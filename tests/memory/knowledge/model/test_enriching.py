@@ -14,7 +14,7 @@ from shelfd.memory import MemorySettings
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 NOTE = "The phishing email of Gustl Brandauer enabled the theft of the ledger, which APT28 had wanted."
 ENTITIES = [

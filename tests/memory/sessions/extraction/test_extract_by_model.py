@@ -10,7 +10,7 @@ import pytest
 from fakes import Api, FakeClock, memory
 from model_server import Behaviour, ModelServer, drops, refuses, says, says_text, sends, thinks, truncates
 from shelfd.models import ConfiguredModel, ModelSettings
-from shelfd.storage import InMemoryStores
+from shelfd.storage.inmemory import InMemoryStores
 
 TEXT = "Kai sells the boat to Mira at the harbour."
 EVENT = {"op": "create", "type": "event", "fields": {"summary": "Kai sells the boat to Mira"}, "ref": "sale"}

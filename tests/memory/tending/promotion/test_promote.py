@@ -14,7 +14,8 @@ from shelfd.memory.errors import Unavailable
 from shelfd.memory.ports.store import Applied, Change, OnDone, Store
 from shelfd.memory.tending.promotion import Promoter, Target
 from shelfd.protocol.methods.events import EVENT_TYPES
-from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths
+from shelfd.storage import DiskMemoryFiles, PromotionPaths
+from shelfd.storage.inmemory import InMemoryStores
 
 Known = Callable[..., Awaitable[str]]
 NOTICE = "Auto-promoted from nuggets graph notes (3+ recalls across sessions)."
