@@ -26,7 +26,7 @@ _ROOM: Final = 1024 * 1024  # of a request, most of which is the environment
 def _serve(control: socket.socket) -> None:
     for module in _IMPORTED:
         import_module(module)
-    import_module("shelfd.memory.methods.loading").load_rest()
+    import_module("shelfd.memory.methods.loading").load_all()
     gc.freeze()
     while True:
         received, ancillary, _, _ = control.recvmsg(_ROOM, socket.CMSG_LEN(2 * array.array("i").itemsize))

@@ -8,8 +8,10 @@ from running import TIMEOUT_S, Daemon, clean_environment
 from shelfd.memory.methods import USE_CASES
 from shelfd.protocol import METHODS
 
-#: Methods whose models other things are made of.
-NEEDED = {"shelfd.protocol.methods.events", "shelfd.protocol.methods.notes", "shelfd.protocol.methods.recall"}
+#: Methods of connections themselves.
+NEEDED = {"shelfd.protocol.methods.events"}
+#: What notes are read by.
+RULES = {"shelfd.memory.knowledge.batches", "shelfd.memory.knowledge.deriving", "shelfd.memory.knowledge.graph.edges"}
 #: Packages that only some settings need.
 HEAVY = {
     "amqtt",
@@ -47,7 +49,7 @@ def imported_until_ready(home: Path, **environment: str) -> set[str]:
 def test_methods_are_imported_after_ready(tmp_path: Path) -> None:
     imported = imported_until_ready(tmp_path)
     assert "shelfd.memory.methods.service" in imported
-    later = {*USE_CASES.modules(), *METHODS.modules(), "shelfd.memory.methods.job_kinds"} - NEEDED
+    later = {*USE_CASES.modules(), *METHODS.modules(), *RULES, "shelfd.memory.methods.job_kinds"} - NEEDED
     assert imported & later == set()
     assert imported & HEAVY == set()
 

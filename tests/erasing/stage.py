@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from erasing.tracing import Tracer
-from shelfd.memory.methods.loading import load_rest
+from shelfd.memory.methods.loading import load_all
 
 _DIE_WITH_PARENT: Final = 1
 #: What a daemon imports while it starts.
@@ -89,7 +89,7 @@ def _become(held: int, log: Path, arguments: list[str], environment: dict[str, s
 def _serve() -> None:
     for module in _IMPORTED:
         import_module(module)
-    load_rest()  # which a forked daemon would import while its steps are counted
+    load_all()  # which a forked daemon would import while its steps are counted
     gc.freeze()
     stage = Stage()
     for line in sys.stdin:

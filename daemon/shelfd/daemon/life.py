@@ -22,7 +22,7 @@ from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
 from shelfd.memory import DEFAULT_SHELF
-from shelfd.memory.methods.loading import rest
+from shelfd.memory.methods.loading import common, rest
 from shelfd.protocol.lazy_table import importing
 
 log = structlog.get_logger("shelfd.daemon")
@@ -106,11 +106,13 @@ async def serve(
 
 
 async def _load(loaded: Loaded, places: Places, parts: Parts) -> None:
-    """Load what the start leaves out: what recall knows first, then the code of which no request needs all.
+    """Load what the start leaves out: what most requests need, then what recall knows, then what few requests need.
 
     Of two threads that need the interpreter each takes more than twice as long, and so do requests meanwhile. Hence
     one after the other, and the code module by module: in between, requests have the interpreter for themselves.
     """
+    for load in common():
+        await asyncio.to_thread(load)
     if (shelf := parts.shelves.opened(DEFAULT_SHELF)) is not None:
         await shelf.image.loaded()
     for load in rest():

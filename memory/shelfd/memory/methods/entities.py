@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, InvalidParams
-from shelfd.memory.knowledge.enricher import read_again
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
 from shelfd.memory.knowledge.entities.phrases import FOUND_BY_SURROUNDINGS, is_said, words_of_name
+from shelfd.memory.knowledge.position import read_again
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple, cast
 from shelfd.memory.call import Call
 from shelfd.memory.jobs import Job
 from shelfd.memory.jobs.work import Begun
-from shelfd.memory.knowledge.enricher import aliases_changed
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN
 from shelfd.memory.knowledge.entities.kinds import family, shown
+from shelfd.memory.knowledge.position import aliases_changed
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context

@@ -1,6 +1,10 @@
-"""What the daemon's start leaves out: imported by threads once it is ready, for requests that need it later."""
+"""What the daemon's start leaves out: imported by threads once it is ready, for requests that need it later.
 
-from collections.abc import Callable, Iterator
+Each function yields calls that import one module each, and what that needs, which takes some milliseconds: a request
+that comes meanwhile waits for that one at most, and imports what it needs itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from typing import Final
@@ -11,27 +15,33 @@ from shelfd.protocol import METHODS
 from shelfd.protocol.lazy_table import importing
 
 #: What most requests are.
-_FIRST: Final = ("recall", "remember", "note.get")
+_COMMON: Final = ("recall", "remember", "note.get")
+
+
+def common() -> Iterator[Callable[[], object]]:
+    """Yield what imports the methods that are called most."""
+    yield from _methods(_COMMON)
 
 
 def rest() -> Iterator[Callable[[], object]]:
-    """Yield what imports the methods, kinds of jobs, and what the first misspelt query would wait for.
-
-    Each call imports one module, and what that needs, which takes some milliseconds and is for a thread: a request that
-    comes meanwhile waits for that one at most, and imports what it needs itself.
-    """
+    """Yield what imports all other methods, and what the first misspelt query, note read and job would wait for."""
     yield edit_distance
-    for name in (*_FIRST, *METHODS, *USE_CASES):
+    yield from _methods((*METHODS, *USE_CASES))
+    for module in ("shelfd.memory.knowledge.batches", "shelfd.memory.methods.job_kinds"):
+        yield partial(_imported, module)
+
+
+def load_all() -> None:
+    """Import all of it at once."""
+    for load in (*common(), *rest()):
+        load()
+
+
+def _methods(names: Iterable[str]) -> Iterator[Callable[[], object]]:
+    for name in names:
         for table in (METHODS, USE_CASES):
             if name in table and not table.has_loaded(name):
                 yield partial(table.__getitem__, name)
-    yield partial(_imported, "shelfd.memory.methods.job_kinds")
-
-
-def load_rest() -> None:
-    """Import all of it at once."""
-    for load in rest():
-        load()
 
 
 def _imported(module: str) -> None:

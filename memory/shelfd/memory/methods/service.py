@@ -1,7 +1,7 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -14,9 +14,9 @@ from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import Procedure as JobProcedure
 from shelfd.memory.jobs.work import as_job
-from shelfd.memory.knowledge.enricher import Enricher
+from shelfd.memory.knowledge.enricher import Enricher, NoteReader
 from shelfd.memory.knowledge.governance.gate import Gate
-from shelfd.memory.knowledge.model.enriching import LaterReading
+from shelfd.memory.knowledge.position import KnownAliases
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.registry import (
@@ -225,7 +225,7 @@ class Service(Context):
         """Lend a shelf the language model, and resume what a daemon left unfinished in it."""
         shelf.model = ShelfModel(shelf.view, self._model)
         shelf.intake = Gate(shelf.settings.governance, shelf.name)
-        shelf.enrichment = Enricher(shelf, LaterReading(shelf, lambda job_id: self.jobs(shelf).start(job_id)))
+        shelf.enrichment = Enricher(shelf, partial(self._reader, shelf))
         shelf.watching = StandingQueries(shelf)
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, self._procedures)
         shelf.at_close(partial(self._closed, shelf))
@@ -237,6 +237,13 @@ class Service(Context):
             shelf.dense.wake()
         shelf.spawn(self._resume_work(shelf), "resume")
         shelf.spawn(tell_as_they_expire(shelf), "expiry")
+
+    def _reader(self, shelf: Shelf, aliases: KnownAliases, give_way: Callable[[], Awaitable[None]]) -> NoteReader:
+        with importing:  # the rules are needed once there is something to read
+            from shelfd.memory.knowledge.batches import Batches
+            from shelfd.memory.knowledge.model.enriching import LaterReading
+        later = LaterReading(shelf, lambda job_id: self.jobs(shelf).start(job_id))
+        return Batches(shelf, aliases, give_way, later)
 
     def _procedures(self) -> Mapping[str, JobProcedure]:
         with importing:

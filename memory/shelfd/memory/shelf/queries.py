@@ -8,12 +8,15 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
-from shelfd.protocol.methods.recall import RecallParams
+from shelfd.protocol.lazy_table import importing
+
+if TYPE_CHECKING:
+    from shelfd.protocol.methods.recall import RecallParams
 
 #: Distinct queries kept in a shelf.
 KEPT: Final = 500
@@ -29,7 +32,7 @@ _IDENTIFYING: Final = {
 
 
 class _PendingQuery(NamedTuple):
-    params: RecallParams
+    params: "RecallParams"
     ids: tuple[str, ...]
     at: int
 
@@ -41,12 +44,14 @@ class _PendingQuery(NamedTuple):
         return RecentQuery(json.dumps(params, ensure_ascii=False, sort_keys=True), self.ids, self.at)
 
 
-def params_of(query: RecentQuery) -> RecallParams:
+def params_of(query: RecentQuery) -> "RecallParams":
     """Return the params of a stored query.
 
     Raises:
         pydantic.ValidationError: If another version stored what this one does not accept.
     """
+    with importing:
+        from shelfd.protocol.methods.recall import RecallParams  # who has a stored query read is in no hurry
     return RecallParams.model_validate(json.loads(query.params))
 
 
@@ -69,7 +74,7 @@ class QueryBuffer:
         """Whether anything waits to be written."""
         return bool(self._pending)
 
-    def add(self, params: RecallParams, ids: Sequence[str], now: int) -> None:
+    def add(self, params: "RecallParams", ids: Sequence[str], now: int) -> None:
         """Keep a query that found the notes *ids* at *now*, microseconds."""
         if self._is_on and ids:
             self._pending.append(_PendingQuery(params, tuple(ids), now))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fakes import Api
-from shelfd.memory.knowledge import enricher
+from shelfd.memory.knowledge import batches
 
 
 async def mentioning(api: Api, type_: str, value: str, **named: Any) -> list[str]:
@@ -325,7 +325,7 @@ async def test_what_reading_needs_is_not_made_on_the_event_loop(either: Api, mon
     def prepare() -> None:
         prepared.append(current_thread() is main_thread())
 
-    monkeypatch.setattr(enricher, "prepare", cache(prepare))
+    monkeypatch.setattr(batches, "prepare", cache(prepare))
     for number in range(2):
         await either.remember(f"Anna Lund met Bob Frost {number} times.")
         await either.call("recall_entity", entity_type="person", entity_value="Anna Lund")

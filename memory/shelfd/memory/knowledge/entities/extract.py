@@ -14,8 +14,6 @@ from shelfd.memory.knowledge.entities.times import find_times
 
 #: Different entities that are kept of one text; one with more is a list and about none of them.
 MOST_ENTITIES: Final = 256
-#: What the rules are: raised when they find something else, so that every shelf is read again.
-RULES_VERSION: Final = 9
 
 _NO_NAMES: Final = Gazetteer(())
 _NO_TYPES: Final = OwnTypes()

@@ -5,12 +5,16 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
+from typing import Final
 
 from shelfd.memory.knowledge.entities.gazetteer import Gazetteer
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
 from shelfd.memory.knowledge.entities.patterns import PatternError, compile_pattern
 from shelfd.memory.knowledge.entities.segment import Segment
 from shelfd.memory.settings import EntityRule
+
+#: What the rules are: raised when they find something else, so that every shelf is read again.
+_RULES_VERSION: Final = 9
 
 
 class OwnTypes:
@@ -55,3 +59,8 @@ class OwnTypes:
 def own_types(rules: tuple[EntityRule, ...]) -> OwnTypes:
     """Return what the configuration has shelves find, read once."""
     return OwnTypes(rules)
+
+
+def rules_of(types: OwnTypes) -> str:
+    """Return by which rules entities are found, with those of the configuration."""
+    return f"{_RULES_VERSION}.{types.version}"
