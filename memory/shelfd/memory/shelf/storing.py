@@ -105,7 +105,7 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
         tags = with_title_tags(tags, title, limits)
     traits = infer(kind, title, content, tags, _said(given))
     nugget = tx.nugget(given.nugget)
-    ttl_days = given.ttl_days or (None if nugget is None else nugget.ttl_days)
+    ttl_days, expires_at = life_of(given, None if nugget is None else nugget.ttl_days, tx.now)
     if key is not None or ttl_days is not None or given.source_type != extra.source_type:
         extra = extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days)
     # In the order of its fields: by their names, this would take four times as long.
@@ -130,7 +130,7 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
             given.occurred_at,
             given.valid_from,
             given.valid_to,
-            None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
+            expires_at,
             None,  # archived_at
             None,  # superseded_by
             None,  # parent_id
@@ -141,6 +141,12 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
             extra,
         )
     )
+
+
+def life_of(given: NoteInput, default_ttl_days: int | None, now: int) -> tuple[int | None, int | None]:
+    """Return after how many days a new note expires, and when in microseconds since 1970 UTC; None for never."""
+    ttl_days = given.ttl_days or default_ttl_days
+    return ttl_days, None if ttl_days is None else now + ttl_days * DAY_MICROS
 
 
 def _column_title(fields: Mapping[str, Any]) -> str:
@@ -209,7 +215,8 @@ def _revised(
     if confidence is not None:
         changes["confidence"] = confidence
     ttl_days = given.ttl_days or extra.ttl_days or default_ttl_days
-    if ttl_days is not None and (content != old.content or given.ttl_days is not None):
+    has_expired = old.expires_at is not None and old.expires_at <= tx.now
+    if ttl_days is not None and (content != old.content or given.ttl_days is not None or has_expired):
         extra = extra._replace(ttl_days=ttl_days)
         changes["expires_at"] = tx.now + ttl_days * DAY_MICROS
     tags = tuple(tag for tag in own_tags((*old.tags, *given.tags)) if tag != old.nugget)

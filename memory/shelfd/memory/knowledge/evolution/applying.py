@@ -8,6 +8,7 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
+from shelfd.memory.knowledge.evolution.repeating import adds, prolonged
 from shelfd.memory.knowledge.evolution.slots import (
     Stated,
     contradicted,
@@ -24,7 +25,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import OlderNote, StoredConflict
-from shelfd.memory.shelf.storing import own_tags, scope_of, store_note, text_of
+from shelfd.memory.shelf.storing import scope_of, store_note, text_of
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, NoteInput
 
@@ -77,7 +78,7 @@ def remember_evolved(
     A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing; with a key,
     it is stored beside the fact, as superseded by it. What an update replaces held until its time, and the update
     holds from then on; what is corrected never held. What says the same as an older note and nothing beside is not
-    stored.
+    stored; the older note then lives as long as it would have.
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
@@ -107,8 +108,8 @@ def remember_evolved(
         judged = EMPTY if slots is None else _judged(tx, given, new, fact, slots[1], catch_up)
     found = _found(tx, given, new, judged) if judged else ()
     superseding = tuple(one for one in found if one[1].verdict in _SUPERSEDED) if found else ()
-    if found and not superseding and (repeated := _repeated(given, found)) is not None:
-        return Evolved(repeated, "noop")
+    if found and not superseding and (repeated := _repeated(given, new, found, decided is None)) is not None:
+        return _told_again(tx, given, repeated, None if nugget is None else nugget.ttl_days)
     if superseding:
         given = _holding(given, new.when, superseding, tx.now)
     kept = store_note(tx, given, limits, text=text)
@@ -130,10 +131,19 @@ def remember_evolved(
     return _new(Evolved, (kept.note, status, ids, conflicts, judged))
 
 
-def _repeated(given: NoteInput, found: _Judged) -> Note | None:
+def _repeated(given: NoteInput, new: Told, found: _Judged, by_rules: bool) -> Note | None:
     """Return the newest note that says already all of what a caller gave."""
     repeated = next((note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE), None)
-    return None if repeated is None or _adds(given, repeated) else repeated
+    if repeated is None:
+        return None
+    statements = new.statements if by_rules else None
+    return None if adds(given, repeated, when=new.when, statements=statements) else repeated
+
+
+def _told_again(tx: Transaction, given: NoteInput, repeated: Note, default_ttl_days: int | None) -> Evolved:
+    """Let a note that is told again live as long as if it were told now for the first time."""
+    kept = prolonged(given, repeated, default_ttl_days, tx.now)
+    return Evolved(repeated, "noop") if kept is repeated else Evolved(tx.change_note(repeated, kept), "updated")
 
 
 def _conflicts(tx: Transaction, found: _Judged, newer: Note) -> tuple[str, ...]:
@@ -347,17 +357,6 @@ def _share(given: NoteInput, content: str, older: Note) -> bool:
     """Return whether two notes are of one scope; which of the open ones it is may have been inferred."""
     scope = scope_of(given, content)
     return scope == older.scope or (given.scope is None and {scope, older.scope} <= _OPEN)
-
-
-def _adds(given: NoteInput, note: Note) -> bool:
-    """Return whether a caller says more than what an older note says already."""
-    if isinstance(given, KeyedInput) and given.key is not None:
-        return True
-    more: Iterable[object] = (given.links, given.fields, given.aliases)
-    times = (given.valid_from not in (None, note.valid_from), given.valid_to not in (None, note.valid_to))
-    if any(more) or any(times) or (given.title and given.title != note.title):
-        return True
-    return not set(own_tags(given.tags)) <= set(note.all_tags)
 
 
 def _conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:
