@@ -46,7 +46,14 @@ _TOLD: Final = re.compile(
 )
 _TO_COME: Final = re.compile(
     r"\b(?:will|won't|shall|going\sto|due|upcoming|plan(?:s|ned)?|scheduled|expect(?:s|ed)?|booked|invited|supposed"
-    r"|(?:by|until|till|to)\s(?:" + _MONTH + r")|begins?|starts?|opens?|ends?|expires?)\b|'ll\b",
+    r"|(?:by|until|till|to)\s(?:" + _MONTH + r")"
+    r"|(?:postponed|rescheduled|deferred|delayed|extended|pushed|moved|put\soff|brought\sforward)\b[^.;]{0,40}?"
+    r"\b(?:to|until|till)\s(?:the\s)?(?:"
+    + _DAY_NUMBER
+    + _TH
+    + r"\s(?:of\s)?)?"
+    + _MONTH
+    + r"|begins?|starts?|opens?|ends?|expires?)\b|'ll\b",
     re.IGNORECASE,
 )
 
