@@ -64,6 +64,23 @@ def test_what_notes_mention(tmp_path: Path) -> None:
         assert "entity_type: is none of" in refused.stderr
 
 
+def test_a_name_is_what_a_note_shows_it_to_be(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        told = {
+            "Customer Halvorsen Marine complains.",
+            "If Halvorsen Marine leaves, we lose money.",
+            "For Halvorsen Marine",
+        }
+        for text in told:
+            daemon.call("remember", content=text)
+        found = json.loads(shelfd(daemon, "entity", "Halvorsen Marine", "--json").stdout)
+        assert (found["entity"]["type"], {note["content"] for note in found["notes"]}) == ("organization", told)
+        assert len(shelfd(daemon, "timeline", "halvorsen-marine").stdout.splitlines()) == len(told)
+        purged = shelfd(daemon, "entity", "Halvorsen Marine", "--purge", "--yes").stdout
+        assert purged == "purged 3 notes about organization halvorsen-marine\n"
+        assert shelfd(daemon, "recall", "Halvorsen Marine").stdout == ""
+
+
 def test_what_lies_around_an_entity_and_when(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         old = daemon.call("remember", content="APT28 deployed X-Agent.", occurred_at="2024-01-01T12:00:00Z")["note"]

@@ -31,14 +31,32 @@ _Name = Annotated[
 _Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="actor, tool, cve, person, location, …")]
 
 
-def _first(type_: str, ask: Callable[[str], dict[str, Any]], field: str) -> tuple[str, dict[str, Any]]:
-    """Ask for one type, or without one for each until there is an answer."""
-    wanted, answer = type_, dict[str, Any]()
-    for wanted in (type_,) if type_ else _TYPES:
+def _first(
+    client: Client, shelf: str, name: str, type_: str, ask: Callable[[str], dict[str, Any]], field: str
+) -> tuple[str, dict[str, Any]]:
+    """Ask for one type, or without one for each until there is an answer: first those as which notes show the name."""
+    if type_:
+        return type_, ask(type_)
+    wanted, answer = _TYPES[0], ask(_TYPES[0])  # which waits until all notes were read, so that the types are known
+    for wanted in () if answer[field] else _likely(client, shelf, name):
         answer = ask(wanted)
         if answer[field]:
             break
     return wanted, answer
+
+
+def _likely(client: Client, shelf: str, name: str) -> list[str]:
+    """Types in the order in which they are tried: of the name, of longer ones that begin with it, all others."""
+    topics = client.call("topic.list", {"shelf": shelf, "beginning": name[:256], "limit": 100})["topics"]
+    entities = [one for one in topics if one["kind"] == "entity"]
+    begun = {one["type"] for one in entities}
+    known = {one["type"] for one in entities if _letters(one["name"]) == _letters(name)}
+    order = (*_TYPES[1:], *sorted(begun.difference(_TYPES)))
+    return sorted(order, key=lambda type_: (type_ not in known, type_ not in begun))
+
+
+def _letters(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def entity(
@@ -60,7 +78,7 @@ def entity(
 
     NAME is a person, a place, an address, a tool, …
 
-    Without a type, types are tried until notes mention it as one of them.
+    Without a type, types are tried until notes mention it as one of them, first those as which a note shows it.
 
     For example:
 
@@ -79,7 +97,12 @@ def entity(
     base = given({"entity_value": name, "nugget": nugget, "session_id": session, "shelf": shelf})
     with daemon(socket) as client:
         wanted, result = _first(
-            type_, lambda tried: client.call("recall_entity", given({**base, "entity_type": tried, "k": k})), "notes"
+            client,
+            shelf,
+            name,
+            type_,
+            lambda tried: client.call("recall_entity", given({**base, "entity_type": tried, "k": k})),
+            "notes",
         )
         related = client.call("get_entity_relationships", {**base, "entity_type": wanted})
     if as_json:
@@ -95,6 +118,9 @@ def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: boo
     base = given({"entity_value": name, "shelf": shelf})
     with daemon(socket) as client:
         wanted, result = _first(
+            client,
+            shelf,
+            name,
             type_,
             lambda tried: client.call("entity.purge", {**base, "entity_type": tried, "dry_run": True}),
             "notes",
@@ -173,6 +199,9 @@ def graph(
     base = given({"nugget": nugget, "session_id": session, "shelf": shelf, "max_depth": depth})
     with daemon(socket) as client:
         wanted, walked = _first(
+            client,
+            shelf,
+            name,
             type_,
             lambda tried: client.call("traverse_graph", {**base, "start_type": tried, "start_value": name}),
             "nodes",
@@ -255,7 +284,7 @@ def _timeline(client: Client, base: dict[str, Any], name: str, type_: str) -> di
         answer: dict[str, Any] = client.call("graph.timeline", {**base, "entity_type": tried, "entity_value": name})
         return answer
 
-    result = _first(type_, ask, "entries")[1]
+    result = _first(client, base["shelf"], name, type_, ask, "entries")[1]
     if not result["entries"] and not type_:
         result = client.call("graph.timeline", {**base, "query": name})
     return result

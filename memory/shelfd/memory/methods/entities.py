@@ -9,7 +9,13 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, InvalidParams
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
-from shelfd.memory.knowledge.entities.phrases import FOUND_BY_SURROUNDINGS, is_said, words_of_name
+from shelfd.memory.knowledge.entities.phrases import (
+    FOUND_BY_SURROUNDINGS,
+    is_name_of_its_own,
+    is_said,
+    words_of,
+    words_of_name,
+)
 from shelfd.memory.knowledge.position import read_again
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
@@ -106,7 +112,8 @@ async def mentioning_any(
 ) -> AsyncIterator[list[Note]]:
     """Yield wanted notes that mention what *value* names, then those that say its name where nothing shows what it is.
 
-    A name of one word has to be known as one of the type by another note. Of notes that have the words of a name the
+    A name of one word has to be known as one of the type by another note, or come with what is said beside it, as "Frau
+    Amsel" does. Of notes that have the words of a name the
     *most* newest are looked at.
     """
     names = shelf.enrichment.same(type_, value)
@@ -117,7 +124,9 @@ async def mentioning_any(
     if type_ not in FOUND_BY_SURROUNDINGS:
         return
     known = [entity.value for name in names if (entity := shelf.view.entities.get(*name)) is not None]
-    phrases = {words for said in (value, *known) if (words := words_of_name(type_, said)) and (known or len(words) > 1)}
+    phrases = {words_of_name(type_, said) for said in (value, *known)}
+    if not known:
+        phrases = {name for name in (*phrases, words_of(value)) if is_name_of_its_own(name)}
     index = shelf.projection(ShelfIndex).index
     for name in sorted(phrases):
         rows = index.having(index.analyzer.words(" ".join(name)), wanted, most)

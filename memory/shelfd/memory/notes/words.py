@@ -56,6 +56,12 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LATIN)
 
 
+def is_spaceless(word: str) -> bool:
+    """Return whether *word* is all of a script that has no blanks between words, or whose particles stick to them."""
+    found = _WORD.fullmatch(word)
+    return found is not None and found["run"] is not None
+
+
 def split(folded: str) -> list[str]:
     """Return the words of *folded* text in order.
 

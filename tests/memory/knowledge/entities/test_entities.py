@@ -361,6 +361,35 @@ async def test_somebodys_full_name_is_theirs_in_every_language_and_purged(either
     assert await mentioning_texts(either, "Ludvig Sandvik") == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Grandma Edith said: never wash the pan.", "Grandma Edith"),  # of which "Edith" is known for a name
+        ("Her teacher is Frau Hofmühle.", "Hofmühle"),
+        ("Le vétérinaire est le docteur Lambert.", "docteur Lambert"),
+        ("We saw a painting by Vincent van Gogh.", "Vincent van Gogh"),
+        ("佐藤健一さんは東京から来ます。", "佐藤健一"),
+        ("王芳负责技术支持。", "王芳"),
+        ("김민수는 서울에 산다.", "김민수"),
+        ("サラはベルゲンに来ます。", "サラ"),
+    ],
+)
+async def test_a_name_that_stands_in_a_note_finds_it(either: Api, text: str, name: str) -> None:
+    await either.remember(text)
+    await either.remember("APT28 deployed X-Agent.")
+    assert await mentioning_texts(either, name) == {text}
+    purged = await either.call("entity.purge", entity_type="person", entity_value=name)
+    assert purged["purged"] == 1
+    assert await mentioning_texts(either, name) == set()
+
+
+async def test_what_is_more_than_a_name_is_not_found_by_it(either: Api) -> None:
+    for text in ("サラダを食べました。", "Cobalt Strike was seen", "Vincent van der Meer called"):
+        await either.remember(text)
+    for name in ("サラ", "Cobalt Strike", "Vincent van Gogh", "芳"):
+        assert await mentioning_texts(either, name) == set()
+
+
 async def mentioning_texts(api: Api, person: str) -> set[str]:
     result = await api.call("recall_entity", entity_type="person", entity_value=person, k=20)
     return {note["content"] for note in result["notes"]}

@@ -158,6 +158,8 @@ def test_of_ten_thousand_entities_some_are_kept() -> None:
         ("asset", "sensor-kitchen-3 is warm", "sensor-kitchen-3"),
         ("asset", "on /dev: ttyUSB0", "ttyusb0"),
         ("asset", "eth0 is down", "eth0"),
+        ("domain", "The staging server is stg-03.larkspur.example (10.20.4.17)", "stg-03.larkspur.example"),
+        ("domain", "mail.lab.test is down", "mail.lab.test"),
     ],
 )
 def test_identifiers_are_found(type_: str, text: str, value: str) -> None:
@@ -168,6 +170,8 @@ def test_identifiers_are_found(type_: str, text: str, value: str) -> None:
     ("text", "type_", "value"),
     [
         ("May called twice.", "person", "May"),
+        ("Her teacher is Frau Hofmühle.", "person", "Hofmühle"),
+        ("We met Monsieur Quillon.", "person", "Quillon"),
         ("Will Hargreaves teaches Latin.", "person", "Will Hargreaves"),
         ("Yes, my brother-in-law Gustl came.", "person", "Gustl"),
         ("Please remind Xochil of the keys.", "person", "Xochil"),

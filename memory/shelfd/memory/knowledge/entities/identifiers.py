@@ -19,9 +19,12 @@ _TLDS: Final = (
     " space website link click pro name mobi local lan internal onion arpa museum jobs travel host fun icu"
     " de fr uk us ca au nz ie nl be ch at it es pt se no dk fi pl cz sk hu ro bg gr tr ru ua by kz cn jp kr tw hk sg"
     " my th vn id ph in pk bd ir iq il sa ae eg za ng ke ma br ar cl co pe mx ve ec uy eu asia su me tv cc ws to la"
+    " example test invalid"
 )
 #: Endings that are words, or the suffix of a file, just as often.
-_DOUBTFUL: Final = frozenset("it no at in be to me my us is so la id name app pro by link live top fun ai co".split())
+_DOUBTFUL: Final = frozenset(
+    "it no at in be to me my us is so la id name app pro by link live top fun ai co test invalid".split()
+)
 
 #: What devices' names begin with.
 _DEVICES: Final = (

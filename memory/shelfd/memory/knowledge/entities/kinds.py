@@ -26,7 +26,7 @@ _JOINTS: Final = re.compile(rf"[\s_{re.escape(HYPHENS)}]+")
 #: What is said with a name of a type and makes no other one of it: "Dr. Okafor", "Nordwind GmbH", "the energy sector".
 _BESIDE: Final = {
     "person": re.compile(
-        r"^(?:(?:mrs?|ms|mx|miss|dr|prof(?:essor)?|doctor|sir|dame|herr|frau|señora?|mme|mlle)\.?[\s-]+)+(?=\w)"
+        r"^(?:(?:mrs?|ms|mx|miss|dr|prof(?:essor)?|doctor|sir|dame|herr|frau|señora?|signora?|monsieur|madame|mme|mlle|docteur)\.?[\s-]+)+(?=\w)"
     ),
     "organization": re.compile(
         r"(?<=\w)[\s,-]+(?:gmbh|ag|kg|ohg|ug|se|inc|incorporated|corp|corporation|ltd|limited|llc|plc|co|company|sarl|"
