@@ -77,11 +77,41 @@ def test_a_private_key_that_does_not_end_goes_on_to_the_end_of_the_text() -> Non
         ('"client_secret": "aB3-dE6_gH9jK2mN5pQ8"', "aB3-dE6_gH9jK2mN5pQ8"),
         ("DB_PASSWORD=Tr0ub4dor&3", "Tr0ub4dor&3"),
         ("Passwort: Winter2031!", "Winter2031!"),
+        ("password: hunter2", "hunter2"),
+        ("PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=", "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk="),
         ("export ACCESS_TOKEN='q8Zt4LmX2vNw7RkB'", "q8Zt4LmX2vNw7RkB"),
     ],
 )
 def test_random_strings_that_are_assigned_are_found(text: str, value: str) -> None:
     assert ("assigned_secret", value) in found(SECRETS, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("the admin password is Tr0ub4dor&3xyz!", "Tr0ub4dor&3xyz!"),
+        ("The password for the guest wifi is Winter2031.", "Winter2031"),
+        ("Das Passwort lautet 'Xk9#mP2$vQ7w'", "Xk9#mP2$vQ7w"),
+        ("La contraseña del router es Xk9#mP2$vQ7w.", "Xk9#mP2$vQ7w"),
+        ("Le mot de passe est Xk9#mP2$vQ7w", "Xk9#mP2$vQ7w"),
+        ("密码是 Xk9#mP2$vQ7w", "Xk9#mP2$vQ7w"),
+        ("Our API key is 9f8e7d6c5b4a3928", "9f8e7d6c5b4a3928"),
+    ],
+)
+def test_what_a_sentence_says_a_password_is_is_found(text: str, value: str) -> None:
+    assert found(SECRETS, text) == [("said_secret", value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("curl -u ana:hu7Zr9 https://a.example/x", "hu7Zr9"),
+        ("mysql -h db -u root -phu7Zr9 shop", "hu7Zr9"),
+        ("sshpass -p 'hu7Zr9' ssh ana@host", "hu7Zr9"),
+    ],
+)
+def test_a_password_that_is_given_to_a_command_is_found_alone(text: str, value: str) -> None:
+    assert found(SECRETS, text) == [("command_password", value)]
 
 
 def test_a_password_in_a_url_is_found_alone() -> None:
@@ -100,6 +130,11 @@ def test_a_password_in_a_url_is_found_alone() -> None:
         "postgres://user:password@localhost/db and https://example.org:8080/a@b",
         "Tokens per day: 250000; the key of the shed is on hook 4.",
         "sk-learn is a library, AKIA an abbreviation.",
+        "The password is stored in 1Password, the password policy is ISO27001-compliant.",
+        "The password is valid until 2026-10-05 and the same as in 2024.",
+        "password: argon2id, password=sha256, Passwort: siehe Seite 2",
+        "The access token is OAuth2-based; the token is 12345678.",
+        "docker run -u 1000:1000 image; mysql -p shop; curl -u $NAME:$PASS https://a.example",
     ],
 )
 def test_what_only_looks_like_a_credential_is_none(text: str) -> None:
@@ -128,7 +163,21 @@ def test_numbers_without_the_right_check_digits_are_nobodys(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["eyJa-", "://a:", "1 ", "AB12 ", "a.b@", "password=", "+1 (", "-----BEGIN PRIVATE KEY", "cookie:a="]
+    "part",
+    [
+        "eyJa-",
+        "://a:",
+        "1 ",
+        "AB12 ",
+        "a.b@",
+        "password=",
+        "+1 (",
+        "-----BEGIN PRIVATE KEY",
+        "cookie:a=",
+        "password for ",
+        "curl -u ",
+        "mysql ",
+    ],
 )
 def test_no_text_takes_long(part: str) -> None:
     text = (part * 262_144)[:262_144]

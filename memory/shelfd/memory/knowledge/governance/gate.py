@@ -12,7 +12,7 @@ from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
-from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, secret_rules
+from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, UNSPACED, secret_rules
 from shelfd.memory.notes.note import NO_EXTRA, QUARANTINED, Note
 from shelfd.memory.ports.intake import Intake
 from shelfd.memory.ports.log import Origin
@@ -107,6 +107,8 @@ class Gate(Intake):
             max(map(len, words), default=0) >= SHORTEST
             or not ASSIGNING.isdisjoint(known)
             or "://" in text
+            or "-----BEGIN " in text
+            or (not text.isascii() and any(name in text for name in UNSPACED))
             or bool(self._own_secrets)
         )
 

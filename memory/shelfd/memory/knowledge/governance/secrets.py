@@ -16,11 +16,18 @@ _LEAST_DIGITS: Final = 0.15  #: share of digits in one of letters and digits
 
 #: Names to which credentials are assigned.
 _NAMES: Final = (
-    "api_key api-key apikey access_key access-key private_key private-key secret token password passwd passphrase pwd"
-    " account_key account-key accountkey credential credentials kennwort passwort contraseña senha wachtwoord"
+    "api_key api-key apikey access_key access-key private_key private-key privatekey presharedkey secret token"
+    " password passwd passphrase pwd account_key account-key accountkey credential credentials kennwort passwort"
+    " contraseña senha wachtwoord"
 ).split()
-#: These names as words in UTF-8; with an equals sign the two are one word, which is long enough.
-ASSIGNING: Final = frozenset(name.encode() for name in _NAMES)
+#: What a sentence calls a password.
+_SPOKEN: Final = "password passphrase passcode passwort kennwort contraseña senha wachtwoord passe key token".split()
+#: Commands that are given one.
+_COMMANDS: Final = "curl wget mysql mysqldump mariadb sshpass".split()
+#: All these as words in UTF-8; with an equals sign name and credential are one word, which is long enough.
+ASSIGNING: Final = frozenset(name.encode() for name in (*_NAMES, *_SPOKEN, *_COMMANDS))
+#: And those that stand among other signs without a blank.
+UNSPACED: Final = ("密码", "パスワード", "비밀번호")
 #: What stands for a credential in examples.
 _STANDS_FOR: Final = re.compile(
     r"(?i)[$<{%*\[.]|x{3,}|your|example|password$|passwd$|pass$|secret$|changeme|redacted|dummy"
@@ -81,9 +88,32 @@ _AUTHORIZATION: Final = re.compile(
 _COOKIE: Final = re.compile(r"(?i)\bcookie:[^\n]{0,60}?=([0-9a-z+/_.%~-]{16,300}+)(?![^\s;\"'])")
 #: Those of which a part is in use in examples, too.
 _URL_PASSWORD: Final = re.compile(r"://[^\s/:@]{0,200}:([^\s/@]{1,200})@")
-_ASSIGNED: Final = re.compile(r"(?::=|=>|=|:)[ \t]{0,3}[\"'`]?([^\s\"'`,;]{8,200})")
+_ASSIGNED: Final = re.compile(r"(?::=|=>|=|:)[ \t]{0,3}[\"'`]?([^\s\"'`,;]{6,200})")
 _BEFORE: Final = re.compile(rf"(?i)(?:{'|'.join(_NAMES)})[\w-]{{0,20}}[\"'\]]{{0,2}}[ \t]{{0,3}}\Z")
 _LOOKED_BACK: Final = 48
+
+
+#: "The password of the router is …", "Das Passwort lautet …".
+_SAID: Final = re.compile(
+    r"(?i)(?:\b(?:password|passphrase|passcode|passwort|kennwort|contraseña|senha|wachtwoord|mot de passe"
+    r"|(?:api|access|secret)[ -]key|(?:access|api|auth) token)"
+    r"(?: (?:of|for|to|on|at|in|von|für|vom|zum|de|del|para|pour|du|van|voor) [^\n.;:!?]{1,60}?)?"
+    r" (?:is|was|ist|war|lautet|es|est|é|now is|is now|is still)|(?:密码|パスワード)(?:是|为|は)|비밀번호는)"
+    r"[ \t:]{1,3}[\"'`„“«]?([^\s\"'`“”»]{8,200})"
+)
+#: What is given to a command: ``curl -u ana:…``, ``mysql -p…``.
+_GIVEN: Final = re.compile(
+    r"\b(?:(?:curl|wget)\b[^\n|;]{0,120}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
+    r"|sshpass\s{1,3}-p\s?[\"']?|(?:mysql|mysqldump|mariadb)\b[^\n|;]{0,120}?\s(?:-p|--password=)[\"']?)"
+    r"([^\s\"'`]{4,200})"
+)
+#: A password of letters and digits, and what is not one but how one is kept.
+_PLAIN: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,64}")
+_KEPT_AS: Final = re.compile(r"(?i)(?:sha|md|utf|base|argon|b?s?crypt|pbkdf|aes|rsa|oauth|totp|v)\d+[a-z]{0,4}")
+_OF_PASSWORD: Final = re.compile(
+    r"(?i)(?:password|passwd|passphrase|pwd|kennwort|passwort|contraseña|senha|wachtwoord)[\"'\]]{0,2}[ \t]{0,3}\Z"
+)
+_LEAST_SAID_DIGITS: Final = 2
 
 
 class _AssignedSecret(TextRule):
@@ -94,10 +124,25 @@ class _AssignedSecret(TextRule):
     def find(self, text: str) -> Iterator[str]:
         """Yield what is found in *text*."""
         for match in self.pattern.finditer(text):
-            begins = match.start()
+            before = text[max(0, match.start() - _LOOKED_BACK) : match.start()]
             # The name first: a long text without blanks has a thousand values, and to judge one takes longer.
-            if _BEFORE.search(text[max(0, begins - _LOOKED_BACK) : begins]) and self.is_meant(match[1]):
+            if not _BEFORE.search(before):
+                continue
+            if self.is_meant(match[1]) or (_is_plain(match[1]) and _OF_PASSWORD.search(before)):
                 yield match[1]
+
+
+class _SaidSecret(TextRule):
+    """Random strings that a sentence says a password is."""
+
+    __slots__ = ()
+
+    def find(self, text: str) -> Iterator[str]:
+        """Yield what is found in *text*."""
+        for match in self.pattern.finditer(text):
+            found = match[1].rstrip(".,;:)")  # "!" and "?" end passwords as well
+            if self.is_meant(found):
+                yield found
 
 
 def is_random(text: str) -> bool:
@@ -117,6 +162,16 @@ def _bits(text: str) -> float:
     """Bits of information of a character, by how often each occurs."""
     size = len(text)
     return -sum(n / size * log2(n / size) for n in Counter(text).values())
+
+
+def _is_plain(text: str) -> bool:
+    """Whether *text* is a password of letters and digits alone."""
+    return _PLAIN.fullmatch(text) is not None and not _STANDS_FOR.match(text) and not _KEPT_AS.fullmatch(text)
+
+
+def _is_said(text: str) -> bool:
+    """Whether what a sentence says is a password, and no word with a number in it, such as "OAuth2-based"."""
+    return is_random(text) and sum(map(str.isdigit, text)) >= _LEAST_SAID_DIGITS
 
 
 def _is_given(password: str) -> bool:
@@ -145,4 +200,6 @@ def secret_rules() -> Sequence[Finder]:
         TextRule("cookie", ("ookie:", "OOKIE:"), _COOKIE, _is_sent, group=1),
     ]
     url_password = TextRule("url_password", ("://",), _URL_PASSWORD, _is_given, group=1)
-    return [*known, *sent, url_password, _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)]
+    given = TextRule("command_password", tuple(_COMMANDS), _GIVEN, _is_given, group=1)
+    assigned = _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)
+    return [*known, *sent, url_password, given, assigned, _SaidSecret("said_secret", (), _SAID, _is_said)]
