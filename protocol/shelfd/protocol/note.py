@@ -96,6 +96,11 @@ class NoteView(Result):
     source_type: SourceType | None = Field(default=None, description="With full only, as all below.")
     context: str | None = None
     keywords: list[str] | None = None
+    entities: list[str] | None = Field(
+        default=None,
+        description="What it mentions, as it was read: a moment after a change, by `note.get` at once unless much is.",
+    )
+    version: int | None = Field(default=None, ge=1, description="One more than how often it was reworded.")
     supersedes: list[str] | None = None
     causal_chain: list[str] | None = Field(
         default=None, description="Notes that led to it by links such as `caused_by`, the first cause first; full only."

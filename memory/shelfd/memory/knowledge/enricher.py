@@ -115,9 +115,13 @@ class Enricher(Enrichment):
                 self._quiet_at = now
                 return
 
-    async def reach(self) -> None:
+    async def reach(self, *, most: int | None = None) -> None:
         """Derive what is left of all that is committed by now. See the port."""
-        goal = self._view.log.last_seq
+        goal, position = self._view.log.last_seq, self._position()
+        if most is not None:
+            is_scanning = position.is_scanning or position.rules != self._rules
+            if is_scanning or goal - position.seq > most:
+                return
         self._awaiting += 1
         try:
             while self._is_behind(self._position(), goal):

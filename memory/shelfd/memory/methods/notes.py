@@ -46,11 +46,15 @@ from shelfd.protocol.methods.notes import (
 _DROPPED_TAGS = 64
 #: Notes rendered without yielding to other tasks: some 3 ms.
 _NOTES_AT_ONCE = 128
+#: Changes that are read for entities before a full note is shown: some 50 ms at most.
+_LEFT_TO_READ = 128
 
 
 @read("note.get")
-def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
+async def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
+    if params.full:
+        await shelf.enrichment.reach(most=_LEFT_TO_READ)
     if params.known_at is not None or params.as_of is not None:
         note, links, redacted = note_then(shelf, params)
     else:

@@ -12,7 +12,7 @@ from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
-from shelfd.memory.recall.note_score import note_vector
+from shelfd.memory.recall.note_score import NoteVector, note_vector
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.protocol import from_micros
 
@@ -36,17 +36,23 @@ _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INST
 
 
 class Relatives(NamedTuple):
-    """Notes that only others name: those that a note replaced, that it represents as a rollup, and that led to it."""
+    """What a note has to do with others: notes it replaced, represents, and that led to it; entities it mentions."""
 
     supersedes: list[str]
     children: list[str]
     causes: list[str]
+    entities: list[str]
 
 
 def relatives_of(view: View, note: Note) -> Relatives:
     """Return what others say of *note*."""
     children = view.notes.children([note.id]) if note.extra.is_rollup else ()
-    return Relatives(view.notes.superseded_by(note.id), [child.id for child in children], causal_chain(view, note))
+    return Relatives(
+        view.notes.superseded_by(note.id),
+        [child.id for child in children],
+        causal_chain(view, note),
+        list(dict.fromkeys(entity.value for entity in view.entities.of_note(note.row))),
+    )
 
 
 def note_view(
@@ -139,6 +145,7 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
 def _add_full(view: dict[str, Any], note: Note, relatives: Relatives) -> None:
     view["source_type"] = note.extra.source_type
     view["level"] = note.extra.level
+    view["version"] = 1 + note.extra.evolution_count
     if context := first_sentence(note.content):
         view["context"] = context
     if relatives.supersedes:
@@ -147,12 +154,20 @@ def _add_full(view: dict[str, Any], note: Note, relatives: Relatives) -> None:
         view["children_ids"] = relatives.children
     if relatives.causes:
         view["causal_chain"] = relatives.causes
-    view["vector"] = vector_view(note)
+    if relatives.entities:
+        view["entities"] = relatives.entities
+    vector = note_vector(note.title, note.content, note.tags)
+    view["vector"] = _vector(vector)
+    if vector.keywords:
+        view["keywords"] = vector.keywords
 
 
 def vector_view(note: Note) -> dict[str, Any]:
     """Return what stands for the note's vector."""
-    vector = note_vector(note.title, note.content, note.tags)
+    return _vector(note_vector(note.title, note.content, note.tags))
+
+
+def _vector(vector: NoteVector) -> dict[str, Any]:
     return {"seed": vector.seed, "basis": list(vector.basis)}
 
 

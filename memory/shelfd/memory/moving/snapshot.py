@@ -24,7 +24,7 @@ from shelfd.protocol import from_micros
 FORMAT: Final = 1
 #: Of a note's fields, those that stand elsewhere in the line, or belong to the shelf.
 ELSEWHERE: Final = frozenset({"row", "id", "content"})
-_TAGS, _KEYWORDS = 5, 7
+_TAGS = 5
 #: Notes read with one statement, and how long they are rendered before others get their turn.
 _READ_AT_ONCE: Final = 32
 _TURN_S: Final = 0.004
@@ -97,7 +97,7 @@ class ShelfLines:
     def _shown(self, note: Note, links: Sequence[Link], usage: Usage) -> dict[str, Any]:
         extra = note.extra
         system = note.system_tags
-        basis = note_vector(note.title, note.content, note.tags).basis
+        vector = note_vector(note.title, note.content, note.tags)
         entities = self._view.entities.of_note(note.row)
         accessed = from_micros(usage.last_accessed_at) if usage.last_accessed_at else None
         return {
@@ -114,7 +114,7 @@ class ShelfLines:
             },
             "semantic": {
                 "context": first_sentence(note.content),
-                "keywords": [token.partition(":")[2] for token in basis[:_KEYWORDS]],
+                "keywords": vector.keywords,
                 "tags": [tag for tag in note.all_tags if tag not in system][:_TAGS],
                 "entities": [entity.value for entity in entities],
             },

@@ -164,8 +164,11 @@ class EntityNames(Protocol):
 class Enrichment(Protocol):
     """What follows a shelf's log and keeps its entities."""
 
-    async def reach(self) -> None:
+    async def reach(self, *, most: int | None = None) -> None:
         """Wait until the entities are those of all notes that are committed by now.
+
+        Args:
+            most: If more changes than these are left to be read, do not wait.
 
         Raises:
             Unavailable: If the store does not take them.
@@ -190,7 +193,7 @@ class Enrichment(Protocol):
 class NoEnrichment(Enrichment):
     """Of a shelf whose entities nobody keeps."""
 
-    async def reach(self) -> None:
+    async def reach(self, *, most: int | None = None) -> None:
         """Return at once."""
 
     def wake(self) -> None:

@@ -26,6 +26,7 @@ TEMPERATURE: Final = 0.35
 CONTAINED: Final = 0.75  #: text score of a query that stands in the note letter by letter
 #: How much a word of the query asks of each role; a word says most in a title.
 ROLES: Final = {"title": 1.0, "content": 0.8, "tag": 0.8}
+_KEYWORDS: Final = 7
 MAX_BASIS: Final = 20  #: tokens of one note
 
 _TITLE_TOKENS = 6
@@ -44,6 +45,11 @@ class NoteVector(NamedTuple):
 
     seed: int  #: 32 bits of a hash of the basis: equal for equal vectors
     basis: tuple[str, ...]  #: tokens "role:word", at most 20, each once
+
+    @property
+    def keywords(self) -> list[str]:
+        """The words of its first tokens, at most seven, each once."""
+        return list(dict.fromkeys(token.partition(":")[2] for token in self.basis))[:_KEYWORDS]
 
 
 class AskedWord(NamedTuple):

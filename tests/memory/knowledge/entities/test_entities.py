@@ -390,6 +390,18 @@ async def test_what_is_more_than_a_name_is_not_found_by_it(either: Api) -> None:
         assert await mentioning_texts(either, name) == set()
 
 
+async def test_a_full_note_says_what_it_mentions_as_soon_as_it_is_stored(either: Api) -> None:
+    note = await either.remember("APT28, also known as Fancy Bear, exploited CVE-2024-3094. APT28 is active.")
+    full = await either.note(note["id"], full=True)
+    assert set(full["entities"]) == {"apt28", "fancy-bear", "cve-2024-3094"}
+    assert full["version"] == 1
+    assert full["keywords"][0] == "apt28"
+    assert len(full["keywords"]) <= 7
+    assert not {"entities", "version", "keywords"} & set(await either.note(note["id"]))
+    await either.call("note.edit", id=note["id"], content="nothing worth a name")
+    assert "entities" not in await either.note(note["id"], full=True)
+
+
 async def mentioning_texts(api: Api, person: str) -> set[str]:
     result = await api.call("recall_entity", entity_type="person", entity_value=person, k=20)
     return {note["content"] for note in result["notes"]}
