@@ -20,6 +20,7 @@ from shelfd.memory.recall.dates import (
     local_day,
 )
 from shelfd.memory.recall.document import made
+from shelfd.memory.recall.frames import subject_of
 from shelfd.memory.recall.german import parts_of
 from shelfd.memory.recall.languages import (
     ForeignLanguage,
@@ -272,10 +273,13 @@ class Analyzer:
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.
 
-        Stop and question words are dropped, unless nothing else is left.
+        Stop and question words are dropped, unless nothing else is left, and so are those by which it asks for all that
+        is known of something.
         """
         folded = fold(query)
         words = split(folded)
+        if (subject := subject_of(query)) is not query and self.has_content(about := split(fold(subject))):
+            query, folded, words = subject, fold(subject), about
         # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_"), *quantities(folded), *addresses(folded)]
         idle = self._without_content

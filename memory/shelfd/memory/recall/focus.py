@@ -176,7 +176,7 @@ class Focus:
 
     def question(self, query: str) -> Question:
         """Return what *query* asks for."""
-        return self._questions.parse(query, self._index.analyzer.words(query))
+        return self._questions.parse(query, self._index.analyzer.parse_query(query).words)
 
     def forms(self, asked: AskedTerm) -> frozenset[str]:
         """Return by which other terms a note may say it: those listed, the one it makes with the next, and reduced."""
@@ -218,7 +218,7 @@ class Focus:
 
     def passages(self, query: str) -> PassageJudge:
         """Return what judges parts of notes by *query*."""
-        question = self._questions.parse(query, self._index.analyzer.words(query))
+        question = self._questions.parse(query, self._index.analyzer.parse_query(query).words)
         return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
 
     def candidates(
