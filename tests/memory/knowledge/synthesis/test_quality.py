@@ -58,6 +58,12 @@ def test_the_score_is_made_of_three_parts() -> None:
         "", "  ", "I don't know.", "I don\u2019t know", "I do not know when.", "No specific answer found for: tea...",
         "Unknown.", "N/A", "Not enough information.", "No relevant memories found.", "Ich weiß es nicht.",
         "Nothing is known about that.", "I cannot answer this from the notes.",
+        "I'm sorry, but I don't know.", "Unfortunately, I could not find that.", "I'm not sure when it was.",
+        "There is no information about the boat in the notes.", "The provided notes do not mention a boat.",
+        "I have no idea.", "We don't have any record of that.", "Das weiß ich nicht.", "Ich weiss es leider nicht.",
+        "Leider liegen dazu keine Notizen vor.", "Darüber ist nichts bekannt.", "No lo sé.", "No se",
+        "Lo siento, no tengo información.", "Je ne sais pas.", "Désolé, je n'en sais rien.", "我不知道。",
+        "没有相关信息。", "わかりません。", "情報がありません。",
     ],
 )  # fmt: skip
 def test_no_answer_needs_work_whatever_sources_it_names(text: str) -> None:
@@ -69,7 +75,17 @@ def test_no_answer_needs_work_whatever_sources_it_names(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["No notes are taken on Mondays.", "Unknown attackers used it.", "I know: at five.", "No answer was given by Kim."],
+    [
+        "No notes are taken on Mondays.",
+        "Unknown attackers used it.",
+        "I know: at five.",
+        "No answer was given by Kim.",
+        "There is no record of rain in May; it snowed.",
+        "The notes do not mention Kim, but say that it is at five.",
+        "Ich weiß, dass es um fünf ist.",
+        "No se permite fumar.",
+        "Je ne mange pas de noix.",
+    ],
 )
 def test_what_only_sounds_like_it_is_an_answer(text: str) -> None:
     assert quality_of(answer(text, sources=5)).grade == "EXCELLENT"

@@ -21,13 +21,39 @@ _GOOD: Final = 0.5
 _SAYS: Final = ("answer", "summary", "timeline", "entities", "relationships", "themes")
 #: Characters of an answer in which it may say that it is none.
 _OPENING: Final = 300
-_NO_ANSWER: Final = re.compile(
-    r"\W*(?:(?:i|we)\s(?:don'?t|do\snot|cannot|can'?t)\s(?:know|say|answer|tell)|(?:un|not\s)known\W*$|n/?a\W*$"
-    r"|no\s(?:specific\s|relevant\s|clear\s)?(?:answer|information|memor(?:y|ies)|notes?|results?)\b.{0,20}"
-    r"\b(?:found|available|known)|not\senough\s(?:information|evidence)|nothing\s(?:is\s|was\s)?(?:known|found)"
-    r"|(?:ich\s)?weiß\s(?:es\sich\s|ich\s|es\s)?nicht|keine\sahnung)",
-    re.IGNORECASE,
+#: What is known, and by whom it is not: English, then German, Spanish, French, Chinese and Japanese.
+_KNOWN: Final = r"(?:information|mention|record|details?|data|evidence|answer|memor(?:y|ies)|notes?|results?)"
+_NOT_KNOWN: Final = (
+    r"(?:i|we)\s(?:don'?t|do\snot|cannot|can'?t|could\s?n[o']t)\s(?:know|say|answer|tell|find|determine)",
+    r"(?:i|we)(?:'m|\sam|'re|\sare)\s(?:not\s(?:sure|certain|able\sto)|unable\sto)",
+    rf"(?:i|we)\s(?:have\sno|(?:don'?t|do\snot)\shave\s(?:any|enough))\s(?:idea|{_KNOWN})",
+    r"(?:un|not\s)known\W*$|n/?a\W*$|no\sidea",
+    rf"no\s(?:specific\s|relevant\s|clear\s)?{_KNOWN}\b.{{0,20}}\b(?:found|available|known)",
+    r"not\senough\s(?:information|evidence)|nothing\s(?:is\s|was\s)?(?:known|found)",
+    rf"there\s(?:is|are|was|were)\s(?:no|not\senough)\s(?:specific\s|relevant\s)?{_KNOWN}\b[^.;!?]{{0,160}}[.!?]?\s*$",
+    (
+        r"(?:the|these|my|your)\s(?:\w+\s){0,2}(?:notes?|memories|sources|context|documents?)\s(?:do|does)\s?n[o']t\s"
+        r"(?:say|mention|contain|include|provide|specify|state|tell)\b(?![^.!?]*\bbut\b)[^.;!?]{0,160}[.!?]?\s*$"
+    ),
+    r"(?:(?:das|es|dazu|darüber)\s)?(?:ich\s)?wei(?:ß|ss)\s(?:(?:es|das|ich|leider|dazu|darüber)\s){0,3}(?:nicht|nichts)\b",
+    (
+        r"keine\s(?:ahnung|informationen|angaben)|(?:gibt\ses|liegen|habe\sich)\s(?:dazu|darüber)\s(?:keine|nichts)"
+        r"|(?:dazu|darüber|davon)\s(?:ist|gibt\ses|liegen|liegt|habe\sich)\s"
+        r"(?:mir\s|leider\s)?(?:nichts|keine)"
+    ),
+    r"no\s(?:lo\s)?(?:sé|sabemos)\b|no\s(?:lo\s)?se\W*$|no\s(?:tengo|hay)\s(?:ninguna\s|m[aá]s\s)?(?:informaci[oó]n|idea|datos)",
+    (
+        r"(?:je\sne|nous\sne|on\sne)\s(?:le\s)?(?:sais|savons|sait)\s(?:pas|rien)|je\sn'en\ssais\srien"
+        r"|aucune\s(?:information|idée)"
+    ),
+    r"(?:我们?)?(?:也)?(?:不知道|不清楚|无法回答)|没有(?:相关|找到)?(?:的)?(?:信息|记录|资料)",
+    r"(?:それは|よく)?(?:わかりません|分かりません|知りません|不明です)|(?:関連する)?(?:情報|記録)(?:が|は)?(?:ありません|見つかりません)",
 )
+_SORRY: Final = (
+    r"(?:i'?m\s(?:so\s|very\s)?sorry|sorry|unfortunately|leider|lo\ssiento|lamentablemente|désolée?|malheureusement"
+    r"|很?抱歉|对不起|すみません|申し訳ありません)(?:が)?[,.:，、。]?\s*(?:(?:but|aber|pero|mais)\s)?"
+)
+_NO_ANSWER: Final = re.compile(rf"\W*(?:{_SORRY})?(?:{'|'.join(_NOT_KNOWN)})", re.IGNORECASE)
 
 
 class Quality(NamedTuple):
