@@ -113,8 +113,7 @@ async def mentioning_any(
     """Yield wanted notes that mention what *value* names, then those that say its name where nothing shows what it is.
 
     A name of one word has to be known as one of the type by another note, or come with what is said beside it, as "Frau
-    Amsel" does. Of notes that have the words of a name the
-    *most* newest are looked at.
+    Amsel" does. Of notes that have the words of a name the *most* newest are looked at.
     """
     names = shelf.enrichment.same(type_, value)
     seen: set[int] = set()

@@ -207,3 +207,20 @@ async def test_a_name_that_was_taken_back_is_another_s_again(either: Api) -> Non
     await either.call("alias.add", type="person", alias="Bobby", canonical="Robert")
     await either.shelf().enrichment.reach()
     assert old["note"]["id"] in (await evolve(either, "Bobby lives in Wels."))["superseded"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_replaced"),
+    [
+        ("Our review is on 4 May at 8:30.", "Our review was moved to 11 May at 9:00.", True),
+        ("Our review is on 4 May.", "Our review was postponed to 11 May at 9:00.", True),
+        ("Die Besprechung ist am 4. Mai.", "Die Besprechung wurde auf den 11. Mai um 9:00 Uhr verschoben.", True),
+        ("Our review is on Monday.", "Our review on Tuesday was moved to Thursday at 9:00.", False),
+        ("Our review is on Monday at 8:00.", "Our review at 9:00 was moved to Thursday.", False),
+    ],
+)
+async def test_what_is_moved_to_another_day_may_begin_at_another_hour(
+    either: Api, before: str, after: str, is_replaced: bool
+) -> None:
+    old = await evolve(either, before)
+    assert (await evolve(either, after))["superseded"] == [old["note"]["id"]][: int(is_replaced)]

@@ -76,7 +76,7 @@ def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
         return ADDS
     if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
         return ADDS
-    if old.value is Value.TIME and not times(new) <= {*old.core, *old.rest}:
+    if old.value is Value.TIME and not _which(new) <= {*old.core, *old.rest}:
         return ADDS  # what is on Monday was not moved from Tuesday
     if old.value is Value.TIME and is_clock(new.core[0]) is not is_clock(old.core[0]):
         return ADDS  # at two, and on Friday
@@ -85,6 +85,14 @@ def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
     if old.value is not Value.AMOUNT and may_contain(new.core, old.core):
         return ADDS
     return updated(new, reason)
+
+
+def _which(new: Statement) -> set[str]:
+    """Times by which a statement says what was moved: not the hour behind the day to which it was."""
+    if is_clock(new.core[0]) or new.core[0] not in new.words:
+        return times(new)
+    behind = new.words[new.words.index(new.core[0]) :]
+    return {word for word in times(new) if not (is_clock(word) and word in behind)}
 
 
 def _ended(new: Statement, old: Statement) -> Judgement:
