@@ -69,3 +69,9 @@ async def test_who_asks_for_all_about_something_gets_it(either: Api) -> None:
         assert release in (await either.call("get_context", query=query))["text"]
     nothing = await either.call("recall", query="what do we know about zebras?")
     assert nothing["results"] == []
+
+
+@pytest.mark.parametrize("part", [" ", "please ", "alles ", "about ", "について教えて", "关于", "all of "])
+def test_no_query_takes_long(part: str) -> None:
+    for query in ("please" + part * 2_000_000, "erzähl mir " + part * 2_000_000):
+        subject_of(query)  # what goes back and forth takes longer than a test may

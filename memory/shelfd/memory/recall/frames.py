@@ -44,7 +44,7 @@ _OTHERS: Final = (
     r"(?:de\sla|de|du|des|sur|à\spropos\sde)|tout\ssur"),
     r"(?:parle|raconte)[-\s](?:moi|nous)\sd['’]",
 )  # fmt: skip
-_POLITE: Final = r"(?:(?:please|hey|ok|okay|so|and)[,\s]\s*)?(?:(?:can|could|would|will)\syou\s(?:please\s)?)?"
+_POLITE: Final = r"(?:(?:please|hey|ok|okay|so|and)[,\s]\s*+)?(?:(?:can|could|would|will)\syou\s(?:please\s)?)?"
 #: Before what it is about in Chinese, and after it in Chinese and Japanese; after it in German if it began so.
 _BEFORE: Final = r"(?:请)?(?:告诉我|说说|讲讲|介绍一下)(?:关于)?|关于|(?:你|我们)(?:知道|了解)(?:关于)?"
 _AFTER: Final = (
@@ -53,6 +53,8 @@ _AFTER: Final = (
 )
 #: Articles by which a subject in another language begins: alone with it, they do not show which.
 _ARTICLE: Final = r"(?:(?:den|dem|die|das|der|el|los|las|le|les)\s+|l['’])?"
+#: Characters at the end of a query in which the words after its subject stand.
+_LONGEST_END: Final = 64
 _END: Final = r"[\s?？。!！.]*\Z"
 
 
@@ -60,7 +62,7 @@ _END: Final = r"[\s?？。!！.]*\Z"
 def _frames() -> tuple[re.Pattern[str], ...]:
     english = "|".join(_ENGLISH).replace("{all}", _ALL)
     asked = rf"{_POLITE}(?:{english})\s+|(?:{'|'.join(_OTHERS)})(?:\s+|(?<=['’])){_ARTICLE}|{_BEFORE}"
-    before = rf"\s*(?:{asked})"
+    before = rf"\s*+(?:{asked})"
     return (
         re.compile(before, re.IGNORECASE),
         re.compile(rf"(?:\s(?:alles\s)?wissen|{_AFTER}){_END}", re.IGNORECASE),
@@ -72,7 +74,8 @@ def subject_of(query: str) -> str:
     """Return what *query* is about, without the words by which it asks for all that is known of it."""
     before, after, after_alone = _frames()
     begun = before.match(query)
-    ended = (after_alone if begun is None else after).search(query, 0 if begun is None else begun.end())
+    begin = 0 if begun is None else begun.end()
+    ended = (after_alone if begun is None else after).search(query, max(begin, len(query) - _LONGEST_END))
     if begun is None and ended is None:
         return query
-    return query[0 if begun is None else begun.end() : len(query) if ended is None else ended.start()]
+    return query[begin : len(query) if ended is None else ended.start()]
