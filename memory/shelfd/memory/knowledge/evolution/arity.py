@@ -96,6 +96,8 @@ def _is_attribute(
         return False
     lists = lexicon.lists
     bare = [word for word in subject if word not in lists["dull"] and word not in lists["new"]]
+    if subject[0] in lists["self"] or subject[0] in lists["group"]:
+        bare = [subject[0], *bare]  # whose it is: "my chiropodist"
     if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha() or head in lists["relations"]:
         return False
     if head in proper if lexicon.language != "de" else lists["of"].isdisjoint(subject[1:]):

@@ -195,8 +195,8 @@ def _split(value: tuple[str, ...], lexicon: AlphabeticLexicon) -> tuple[tuple[st
     if len(value) > 1:
         prepositions = lexicon.lists["prepositions"]
         for at, word in enumerate(value):
-            if at and (word in prepositions or (word[0] == "~" and value[0][0] != "~")):
-                return value[:at], frozenset(value[at:]) - prepositions
+            if at and (word in prepositions or word == "," or (word[0] == "~" and value[0][0] != "~")):
+                return value[:at], frozenset(value[at:]) - prepositions - {","}
     return value, NOBODY
 
 

@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.evolution.values import (
     is_another_day,
     may_contain,
     same_but_amounts,
+    tell_which,
     times,
 )
 from shelfd.memory.knowledge.evolution.verdicts import (
@@ -180,7 +181,7 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
         state = _other_state(new, old) if times(new) == times(old) else ADDS
         is_attribute = new.slot is old.slot is Arity.ONE and not new.rest and not old.rest
         return updated(new, "another value") if state is ADDS and is_attribute else state
-    if not old.rest <= {*new.core, *new.rest}:
+    if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old):
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         return updated(new, "another time") if _has_one_time(new, old) else ADDS
@@ -262,10 +263,12 @@ def _wants_other_ones(new: Statement, old: Statement) -> bool:
         return False
     if new.verb not in lexicon(new.language)["reversible"] or new.verb == "be" or new.rest != old.rest:
         return False
-    head = 0 if new.language in ("es", "fr") else 1
+    head = 0 if new.language in _HEAD_FIRST else 1
     return new.core[head] == old.core[head] and new.core[head].endswith(("s", "en"))
 
 
+#: Languages in which a noun stands before what describes it.
+_HEAD_FIRST: Final = ("es", "fr")
 _ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 
 
@@ -309,7 +312,8 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
             return ADDS
         return updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
-        alike = new.core[-1] == old.core[-1] or category_of(new) == category_of(old) != set()
+        head = 0 if new.language in _HEAD_FIRST and len(new.core) == len(old.core) else -1
+        alike = new.core[head] == old.core[head] or category_of(new) == category_of(old) != set()
         return updated(new, "another of its kind") if alike else ADDS
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6

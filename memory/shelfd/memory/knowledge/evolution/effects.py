@@ -103,7 +103,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if new.verb and not says_alike(new.language, new.verb, old.verb) and not both_enjoy(new, old):
         return ADDS
-    if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
+    if not new.verb and (not new.core or works_there(old) or not can_end(old)):
         return ADDS
     if old.value is Value.AMOUNT and new.value is Value.AMOUNT and new.amounts[:1] != old.amounts[-1:]:
         return ADDS  # of another amount
@@ -134,7 +134,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     return updated(new, "no longer holds")
 
 
-def _can_end(old: Statement) -> bool:
+def can_end(old: Statement) -> bool:
     """Return whether the use of a thing ends with it, as knowing of it does not."""
     if old.language in ("zh", "ja") or old.verb == "be":
         return True

@@ -175,7 +175,7 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
             starts.append(at + 1)
     starts.append(len(words) + 1)
     for begin, end in pairwise(starts):
-        inside = [at for at in range(begin, min(end - 1, len(words))) if words[at] != ","]
+        inside = [at for at in range(begin, min(end - 1, len(words))) if words[at] != "," or _is_aside(words, begin, at, end - 1, lexicon_)]
         if inside and words[inside[-1]] in _AND:
             inside.pop()
         if inside:
@@ -193,6 +193,15 @@ def _follows_verb(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> boo
     return word in lexicon_.verbs or word in lexicon_["triggers"] or word in lexicon_["be"]
 
 
+def _is_aside(words: list[str], begin: int, at: int, end: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether what follows the comma at *at* only says more of a value: "is Tom Hale, Mill Lane"."""
+    if "," in words[at + 1 : end] or "," in words[begin:at] or at + 1 >= end:
+        return False
+    return lexicon_["be"].isdisjoint(words[at:end]) and _AND.isdisjoint(words[at:end]) and (
+        not lexicon_["be"].isdisjoint(words[begin + 1 : at - 1])
+    )
+
+
 _AND: Final = frozenset(("and", "und", "y", "et", "but", "aber", "pero", "mais"))
 _AS: Final = frozenset(("as", "wie", "como", "comme"))
 _CUTS: Final = _AND | {",", ":"}
@@ -201,6 +210,8 @@ _CUTS: Final = _AND | {",", ":"}
 def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
     """Return whether what follows a comma states something, denies something, or follows a remark."""
     before, after = words[: at - 1], words[at:]
+    if after[:1] and after[0] in _AND and not lexicon_["clause_subjects"].isdisjoint(after[1:2]):
+        after = after[1:]  # ", and she keeps the books"
     if not after:
         return False
     if after[0] in lexicon_["negation"] or after[0] in lexicon_["triggers"]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import singular
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
-from shelfd.memory.knowledge.evolution.statement import Statement, Value
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
 
 
 def same_but_amounts(new: Statement, old: Statement) -> bool:
@@ -48,6 +48,32 @@ def may_contain(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
         return True
     known = countries()
     return known.isdisjoint(new) != known.isdisjoint(old)
+
+
+def tell_which(new: Statement, old: Statement) -> bool:
+    """Return whether what is said besides two values of what has only one tells which these are.
+
+    Of "the café by the river" and "the one at number nine" only one is somebody's favourite; "for guests" and "on
+    Mondays" tell when that is so, and "in Rome" may.
+    """
+    is_one = new.verb == old.verb == "be" and new.slot is old.slot is Arity.ONE and new.link == old.link
+    if not is_one or new.value is not Value.NAME or old.value is not Value.NAME or new.language in ("zh", "ja"):
+        return False
+    if not {*new.core, *new.rest}.isdisjoint(old.core) or not {*old.core, *old.rest}.isdisjoint(new.core):
+        return False
+    if any(word[0] in "#~" for word in new.rest | old.rest):
+        return False
+    words = lexicon(new.language)
+    if not words["limiting"].isdisjoint((*new.words, *old.words)):
+        return False
+    joined, before = _joining(new), _joining(old)
+    return before not in words["places"] or joined not in ("", before)
+
+
+def _joining(statement: Statement) -> str:
+    """Return the word that joins a value to what is said besides; "" if none does."""
+    ends = len(statement.words) - statement.words[::-1].index(statement.core[-1])
+    return statement.words[ends] if ends < len(statement.words) else ""
 
 
 def is_another_day(new: Statement, old: Statement) -> bool:

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.language import words_of
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
@@ -168,9 +169,17 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
             continue  # it happened
         if each.subject and old.subject < each.subject:
             continue  # of somebody's mother, say
-        if subject | value | verb <= each.scope | each.subject and not subject & each.gone:
+        needed = value if _says_when(each.scope) else {word for word in value if word[0] != "~"}
+        if old.verb == "be" or old.link or not needed <= each.gone or not can_end(old):
+            needed |= verb
+        if subject | needed <= each.scope | each.subject and not subject & each.gone:
             return each
     return None
+
+
+def _says_when(words: Iterable[str]) -> bool:
+    """Return whether a time is said; what has ended at no time has ended at all."""
+    return any(word[0] == "~" for word in words)
 
 
 def _linking(words: AlphabeticLexicon) -> frozenset[str]:
