@@ -37,10 +37,11 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
         after_speaker = next((at for at in range(1, len(words) - 1) if words[at] not in lexicon.lists["unsaid"]), 0)
         if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
             return after_speaker
-        for at in range(1, len(words) - 1):
-            word = words[at]
-            if word.isalpha() and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith(("ss", "us")):
-                return at
+        found = [at for at in range(1, len(words)) if words[at] not in proper and _ends_as_verb(words[at])]
+        likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
+        if likely is not None or not found or found[0] == len(words) - 1:
+            return likely
+        return found[0]
     elif lexicon.language == "de" and len(words) <= _CLAUSE:
         # Nouns have capitals, and the verb comes after the first of them.
         named = words[0] not in lexicon.lists["dull"]
@@ -56,6 +57,20 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
             if words[at] in lexicon.lists["perfect"] and (after in lexicon.lists["determiners"] or after[:1] == "#"):
                 return at  # "a", which is "has" and without its accent "to"
     return None
+
+
+def _ends_as_verb(word: str) -> bool:
+    """Return whether an English word may be a verb by what it ends in."""
+    return len(word) > _SHORTEST and word.isalpha() and word.endswith(("s", "ed")) and not word.endswith(("ss", "us"))
+
+
+def _may_be_followed(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> bool:
+    """Return whether a verb at *at* may be followed by what is there, as a plural seldom is: an article, a name, nothing."""
+    lists = lexicon.lists
+    if at + 1 == len(words):
+        return words[at][-1] == "s" and words[at - 1] not in lists["determiners"] and lists["triggers"].isdisjoint(words)
+    after = words[at + 1]
+    return after in proper or after[0] in "#~" or after in lists["determiners"]
 
 
 def _is_bare(word: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> bool:
