@@ -11,7 +11,8 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     resumed,
 )
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import US, YOU, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
@@ -39,6 +40,26 @@ from shelfd.memory.knowledge.evolution.verdicts import (
 
 def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
+    judged = _compared(new, old)
+    if judged.verdict is Verdict.STAYS and judged is not UNREAL and _measures_otherwise(new, old):
+        return updated(new, "another measure")
+    return judged
+
+
+def _measures_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether both measure the same, in other words, and what is measured is another."""
+    if (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link) and new.subject:
+        return False  # as was seen already
+    if new.subject.isdisjoint(old.subject) and US not in new.subject | old.subject:
+        return False  # who owes somebody two coins is owed none
+    measure = measure_of(new)
+    before = None if measure is None else measure_of(old)
+    if measure is None or before is None or new.language != old.language or Arity.FIXED in (new.slot, old.slot):
+        return False
+    return (measure.kind, measure.about) == (before.kind, before.about) and measure.value != before.value
+
+
+def _compared(new: Statement, old: Statement) -> Judgement:
     if new.language != old.language:
         return NOTHING
     if new.words == old.words and (repeated := _repeated(new, old)) is not None:

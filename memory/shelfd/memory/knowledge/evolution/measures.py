@@ -1,0 +1,104 @@
+"""What is said around one measure: the same in other words, another order or by another verb.
+
+"Milo weighs 23 kilos" and "Milo's weight is 21.5 kg" have neither verb nor attribute in common. But a weight can hardly
+be anything else than the value, and all else that they say is alike. So where two statements hold one value each that
+shows by its form what it is, it is enough that their other words are the same, without those that say no more than the
+value does by itself.
+"""
+
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+import Stemmer
+
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.statement import Effect, Statement
+
+#: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
+_LONGEST: Final = 16
+_ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
+_SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
+
+
+class Measure(NamedTuple):
+    """A value that shows what it is, and all else that is said with it."""
+
+    kind: str  #: "#mass", "~" for a time of the day, "address", "version"
+    value: str
+    about: frozenset[str]  #: stems
+
+
+def measure_of(statement: Statement) -> Measure | None:
+    """Return the one measure of a statement that can change; None if it has none, or several."""
+    words = statement.words
+    if not statement.subject or not 1 < len(words) <= _LONGEST or statement.several:
+        return None
+    if statement.language not in ALPHABETIC or any(_kind(word) for word in statement.subject):
+        return None  # "deploy 1843 failed" measures nothing
+    if statement.past or statement.event or not statement.real or not statement.positive or statement.adds:
+        return None
+    if statement.effect is not Effect.SAYS:
+        return None
+    at, kind = -1, ""
+    for place, word in enumerate(words):
+        if not (found := _kind(word)):
+            continue
+        if kind:
+            return None
+        at, kind = place, found
+    if not kind or (kind[0] == "#") != (len(statement.amounts) == 1):
+        return None
+    about = _about(words, at, kind, statement.language)
+    value = f"{statement.amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
+    return Measure(kind, value, about) if about else None
+
+
+def _kind(word: str) -> str:
+    """Return what kind of a value a word is, "" if it is none."""
+    if word[0] == "#":
+        return word
+    if word[0] == "~":
+        return "~" if ":" in word else ""
+    if word[-1].isdigit() and "." in word:
+        return "address" if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
+    return ""
+
+
+def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozenset[str]:
+    """Return the stems of what is said besides the value at *at*, without what its kind says."""
+    silent, alike, stemmer = _said_by(language, kind), _alike(language), _stemmer(language)
+    found = set()
+    joining = lexicon(language).lists["directions"]
+    for place, word in enumerate(words):
+        if place == at or word in silent or (place == at - 1 and word in joining):
+            continue
+        if word[0] in "#~":
+            found.add(word)
+            continue
+        stem = stemmer.stemWord(alike.get(word, word))
+        if stem not in silent:
+            found.add(stem)
+    return frozenset(found - {US}) if found - {US, ME} else frozenset()
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(_SNOWBALL[language])
+
+
+@cache
+def _said_by(language: str, kind: str) -> frozenset[str]:
+    """Return words, and stems, that say nothing which a value of *kind* does not."""
+    lists, said = lexicon(language).lists, load(f"{language}.json")["measuring"]
+    words = frozenset(f"{said['']} {said.get(kind, '')}".split())
+    stems = frozenset(map(_stemmer(language).stemWord, words))
+    return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be"}
+
+
+@cache
+def _alike(language: str) -> dict[str, str]:
+    """Return word -> that which stands for all that say the same."""
+    groups = [group.split() for group in load(f"{language}.json")["measured"].split("|")]
+    return {word: first for first, *others in groups for word in others}
