@@ -69,7 +69,9 @@ def _compared(new: Statement, old: Statement) -> Judgement:
     same_subject = new.subject == old.subject
     if not same_subject and not _may_exchange(new, old):
         return NOTHING
-    if not new.real or not old.real:
+    if (not new.real or not old.real) and not (
+        same_subject and new.effect is Effect.INSTEAD and not new.real and not old.real
+    ):
         return UNREAL
     if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
         return EARLIER
@@ -114,7 +116,7 @@ def _is_all_ended(new: Statement, old: Statement) -> bool:
 
 def _denied(new: Statement, old: Statement) -> Judgement | None:
     """What "not X", "instead of X" says of an old statement; None if it says nothing of it."""
-    if not old.positive:
+    if not old.positive or (any(word[0] == "#" for word in new.denied) and not {*old.amounts} <= {*new.amounts}):
         return None
     if new.effect is Effect.INSTEAD:
         if (
@@ -214,10 +216,21 @@ def _has_one_time(new: Statement, old: Statement) -> bool:
     if new.rest == old.rest and is_clock(new.core[0]) and is_clock(old.core[0]):
         return True
     is_habit = new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["habitual"] and not new.now
+    if not new.now and not new.corrects and _is_done_weekly(new) and _is_done_weekly(old):
+        return False  # who swims on Wednesdays may swim on Saturdays
     if is_habit and not any(map(str.isdigit, new.core[0])):
         return False  # what opens on Mondays may open on Fridays
     one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
     return one and not is_another_day(new, old)
+
+
+def _is_done_weekly(statement: Statement) -> bool:
+    """Return whether a day is said as one of every week on which somebody does something: Wednesdays, mittwochs."""
+    day = statement.core[0]
+    if day[-1] != "s" or statement.language not in ("en", "de") or statement.verb == "be":
+        return False
+    words = lexicon(statement.language)
+    return day[1:] in words["weekdays"] and statement.verb not in words["occurring"]
 
 
 def _felt_otherwise(new: Statement, old: Statement) -> Judgement:
@@ -251,7 +264,9 @@ def _has_other_amounts(new: Statement, old: Statement) -> bool:
 def _turned(new: Statement, old: Statement) -> str | None:
     """Return how what is wanted or told to be done was turned into something else; None if it was not."""
     if set(new.core) == set(old.core):
-        return "wanted otherwise" if _wants_otherwise(new, old) else None
+        if _wants_otherwise(new, old):
+            return "wanted otherwise"
+        return "another value" if _has_other_attribute(new, old) else None
     if _wants_other_ones(new, old):
         return "wanted otherwise"
     if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
@@ -276,6 +291,19 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
     kinds = lexicon(new.language).categories
     before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
     return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
+
+
+def _has_other_attribute(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done to the same in another size or format: all alike but the word after an attribute."""
+    if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
+        return False
+    after, before = new.rest - old.rest, old.rest - new.rest
+    if len(after) != 1 or len(before) != 1 or any(word[0] in "#~" for word in after | before):
+        return False
+    (word,), (other,) = after, before
+    at = new.words.index(word) if word in new.words else 0
+    is_alike = at > 0 and (*new.words[:at], other, *new.words[at + 1 :]) == old.words
+    return is_alike and new.words[at - 1] in lexicon(new.language)["nouns"]
 
 
 def _wants_other_ones(new: Statement, old: Statement) -> bool:
@@ -336,6 +364,8 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         head = 0 if new.language in _HEAD_FIRST and len(new.core) == len(old.core) else -1
         alike = new.core[head] == old.core[head] or category_of(new) == category_of(old) != set()
         return updated(new, "another of its kind") if alike else ADDS
+    if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):
+        return ADDS  # who owns a beagle, and not a poodle, may own a rabbit
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
@@ -347,6 +377,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
     if new.now and new.language not in ("zh", "ja"):
         words = lexicon(new.language)
         one = new.verb in words["now_functional"] or (new.verb != "be" and new.verb not in words["many"])
+        one = one or (new.verb == "be" and not new.link and not old.link and not old.rest)
         is_same_occasion = new.rest == old.rest and any(word[0] != "~" for word in new.rest) and new.verb != "be"
         return updated(new, "another value now") if one or is_same_occasion else ADDS
     return ADDS

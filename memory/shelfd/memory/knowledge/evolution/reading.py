@@ -170,7 +170,7 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if (
             word == ":"
             or (word == "," and _begins_clause(words, at + 1, lexicon_))
-            or (word in _AND and at and _follows_verb(words, at + 1, lexicon_))
+            or (word in _AND and at and _follows(words, at + 1, lexicon_))
         ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
@@ -183,8 +183,10 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
             yield [words[at] for at in inside], amounts
 
 
-def _follows_verb(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
-    """Return whether a verb comes at *at*, perhaps after a word like "now"."""
+def _follows(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether a verb comes at *at*, perhaps after a word like "now", or "not"."""
+    if at < len(words) - 1 and words[at] in lexicon_["denying"]:
+        return True
     if at < len(words) and words[at] in lexicon_["fillers"]:
         at += 1
     if at >= len(words):

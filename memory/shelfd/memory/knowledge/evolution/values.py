@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import singular
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
 
 
@@ -56,8 +56,12 @@ def tell_which(new: Statement, old: Statement) -> bool:
     Of "the café by the river" and "the one at number nine" only one is somebody's favourite; "for guests" and "on
     Mondays" tell when that is so, and "in Rome" may.
     """
-    is_one = new.verb == old.verb == "be" and new.slot is old.slot is Arity.ONE and new.link == old.link
-    if not is_one or new.value is not Value.NAME or old.value is not Value.NAME or new.language in ("zh", "ja"):
+    if new.language in ("zh", "ja") or new.verb != old.verb or new.link != old.link:
+        return False
+    is_home = new.verb == lexicon(new.language).home
+    if new.slot is not Arity.ONE or old.slot is not Arity.ONE or not (new.verb == "be" or is_home):
+        return False
+    if new.value is not Value.NAME or old.value is not Value.NAME:
         return False
     if not {*new.core, *new.rest}.isdisjoint(old.core) or not {*old.core, *old.rest}.isdisjoint(new.core):
         return False
@@ -66,6 +70,8 @@ def tell_which(new: Statement, old: Statement) -> bool:
     words = lexicon(new.language)
     if not words["limiting"].isdisjoint((*new.words, *old.words)):
         return False
+    if new.link:
+        return old.rest.isdisjoint(places())  # who lives at her sister's in Rome lives in a tent in Oslo
     joined, before = _joining(new), _joining(old)
     return before not in words["places"] or joined not in ("", before)
 
