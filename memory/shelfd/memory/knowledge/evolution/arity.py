@@ -36,12 +36,19 @@ def arity_of(
         return _ONE if _has_noun(bare, core, proper, lexicon) else _MANY
     if verb in lists["have"]:
         return Arity.ONE if len(core) == 2 and core[0] in lists["nouns"] and core[1] in proper else Arity.MANY
+    if verb in _BELONG and (joined[:1] in _TO_MEMBERS or not lists["groups"].isdisjoint(core)):
+        return _MANY
     if verb in lists["same_kind"]:
         return Arity.SAME_KIND
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (kind is _NAME and _is_whereabouts(verb, joined, core, lexicon))
     return Arity.ONE if one and kind is not Value.QUALITY else _MANY
+
+
+#: What belongs to somebody has one owner; who belongs to a group may belong to others.
+_BELONG: Final = ("belong", "gehoren", "pertenecer", "appartenir")
+_TO_MEMBERS: Final = (["zu"], ["zur"], ["zum"])
 
 
 def _is_whereabouts(verb: str, joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:

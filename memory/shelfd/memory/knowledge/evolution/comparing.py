@@ -134,6 +134,8 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         return None
     if new.subject != old.subject or new.verb != old.verb or old.several:
         return None
+    if not old.rest - new.denied <= {*new.core, *new.rest}:
+        return None
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return Judgement(Verdict.CORRECTED, "said not to be so")
     return None
