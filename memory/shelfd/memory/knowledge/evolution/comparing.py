@@ -41,22 +41,30 @@ from shelfd.memory.knowledge.evolution.verdicts import (
 def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     judged = _compared(new, old)
-    if judged.verdict is Verdict.STAYS and judged is not UNREAL and _measures_otherwise(new, old):
-        return updated(new, "another measure")
+    if judged.verdict is Verdict.STAYS and judged is not UNREAL and new.language == old.language:
+        return _measured(new, old) or judged
     return judged
 
 
-def _measures_otherwise(new: Statement, old: Statement) -> bool:
-    """Return whether both measure the same, in other words, and what is measured is another."""
-    if (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link) and new.subject:
-        return False  # as was seen already
+def _measured(new: Statement, old: Statement) -> Judgement | None:
+    """Return what becomes of what measures the same in other words; None if it does not."""
     if new.subject.isdisjoint(old.subject) and US not in new.subject | old.subject:
-        return False  # who owes somebody two coins is owed none
+        return None  # who owes somebody two coins is owed none
     measure = measure_of(new)
     before = None if measure is None else measure_of(old)
-    if measure is None or before is None or new.language != old.language or Arity.FIXED in (new.slot, old.slot):
-        return False
-    return (measure.kind, measure.about) == (before.kind, before.about) and measure.value != before.value
+    if measure is None or before is None:
+        return None
+    if (measure.kind, measure.about, measure.event) != (before.kind, before.about, before.event):
+        return None
+    if measure.value == before.value:
+        return SAME
+    if measure.event:
+        if new.corrects:
+            return Judgement(Verdict.CORRECTED, "corrected")
+        return Judgement(Verdict.CONFLICT, "two values of what happened once") if measure.is_of_one_time else None
+    if Arity.FIXED in (new.slot, old.slot) or (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link):
+        return None  # as was seen already
+    return updated(new, "another measure")
 
 
 def _compared(new: Statement, old: Statement) -> Judgement:
@@ -134,7 +142,8 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         return None
     if new.subject != old.subject or new.verb != old.verb or old.several:
         return None
-    if not old.rest - new.denied <= {*new.core, *new.rest}:
+    besides = {word for word in old.rest - new.denied if word[0] not in "#~"}
+    if not besides <= {*new.core, *new.rest}:
         return None
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return Judgement(Verdict.CORRECTED, "said not to be so")

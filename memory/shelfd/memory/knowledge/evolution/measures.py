@@ -28,18 +28,22 @@ class Measure(NamedTuple):
     kind: str  #: "#mass", "~" for a time of the day, "address", "version"
     value: str
     about: frozenset[str]  #: stems
+    event: bool  #: what happened, and can have no other value
+
+    @property
+    def is_of_one_time(self) -> bool:
+        """Whether it tells when that happened, so that it can have happened only once."""
+        return any(word[0] == "~" for word in self.about)
 
 
 def measure_of(statement: Statement) -> Measure | None:
-    """Return the one measure of a statement that can change; None if it has none, or several."""
+    """Return the one measure of a statement; None if it has none, or several, or only supposes or denies it."""
     words = statement.words
     if not statement.subject or not 1 < len(words) <= _LONGEST or statement.several:
         return None
     if statement.language not in ALPHABETIC or any(_kind(word) for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
-    if statement.past or statement.event or not statement.real or not statement.positive or statement.adds:
-        return None
-    if statement.effect is not Effect.SAYS:
+    if not statement.real or not statement.positive or statement.adds or statement.effect is not Effect.SAYS:
         return None
     at, kind = -1, ""
     for place, word in enumerate(words):
@@ -52,7 +56,7 @@ def measure_of(statement: Statement) -> Measure | None:
         return None
     about = _about(words, at, kind, statement.language)
     value = f"{statement.amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
-    return Measure(kind, value, about) if about else None
+    return Measure(kind, value, about, statement.event or statement.past) if about else None
 
 
 def _kind(word: str) -> str:

@@ -14,6 +14,7 @@ from pydantic_core import from_json, to_json
 
 from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
+from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
@@ -82,6 +83,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             language, subject, verb, link, core, _, _, _, value, slot, effect, positive, event, past, real, now,
             _, _, _, denied,
         ) = statement  # fmt: skip
+        if (measured := _measured(statement)) is not None:
+            shared.append(measured)
         if not subject or not real or past or effect is not _SAYS:
             shared.append(_repeated(statement))
             if subject and real:
@@ -196,6 +199,12 @@ def _is_place(statement: Statement) -> bool:
     """Return whether a statement says where something has moved to, which ends when it moves on."""
     is_so = statement.real and statement.positive and not statement.past
     return bool(statement.subject) and is_so and statement.effect is Effect.MOVED and statement.value is Value.NAME
+
+
+def _measured(statement: Statement) -> Slot | None:
+    """Return where that stands which measures the same, in whatever words; None if nothing is measured."""
+    measure = measure_of(statement)
+    return None if measure is None else (f"{statement.language} m {measure.kind} {' '.join(sorted(measure.about))}", "")
 
 
 def _repeated(statement: Statement) -> Slot:
