@@ -22,20 +22,21 @@ def arity_of(
 ) -> Arity:
     """Return how many values the subject can have of this."""
     joined, lists = link.split(), lexicon.lists
+    determiners, of = lists["determiners"], lists["of"]
+    bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
+    is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
+    if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
+        return Arity.FIXED
     if verb == "be":
         if joined and joined[0] in lists["fixed_participles"]:
-            return Arity.FIXED
-        determiners, of = lists["determiners"], lists["of"]
-        bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
-        is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
-        if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
             return Arity.FIXED
         if joined:
             functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
             return _ONE if functional or _has_noun(bare, core, proper, lexicon) else _MANY
         return _ONE if _has_noun(bare, core, proper, lexicon) else _MANY
     if verb in lists["have"]:
-        return Arity.ONE if len(core) == 2 and core[0] in lists["nouns"] and core[1] in proper else Arity.MANY
+        is_named = len(core) > 1 and core[-2] in lists["nouns"] and core[-1] in proper
+        return _ONE if is_named and (len(core) == _NAMED or core[-1][-1].isdigit()) else _MANY
     if verb in _BELONG and (joined[:1] in _TO_MEMBERS or not lists["groups"].isdisjoint(core)):
         return _MANY
     if verb in lists["same_kind"]:
@@ -46,6 +47,7 @@ def arity_of(
     return Arity.ONE if one and kind is not Value.QUALITY else _MANY
 
 
+_NAMED: Final = 2  #: words: an attribute and its value
 #: What belongs to somebody has one owner; who belongs to a group may belong to others.
 _BELONG: Final = ("belong", "gehoren", "pertenecer", "appartenir")
 _TO_MEMBERS: Final = (["zu"], ["zur"], ["zum"])

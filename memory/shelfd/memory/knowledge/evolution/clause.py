@@ -242,8 +242,8 @@ def stated(
     raw_after = [word for word in after if word not in unsaid]
     if is_be and language == "de":
         raw_after = _in_order(raw_after, lexicon)
-    if is_be and language == "en":
-        subject, raw_after = _turned(subject, raw_after, lexicon)
+    if is_be and language in ("en", "de"):
+        subject, raw_after = _turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
@@ -305,14 +305,23 @@ def _date_of(subject: list[str]) -> list[str]:
     return subject[: last + 1]
 
 
-def _turned(subject: list[str], after: list[str], lexicon: AlphabeticLexicon) -> tuple[list[str], list[str]]:
-    """Return "Tom is the owner of the archive" as "the owner of the archive is Tom"."""
-    nouns = lexicon.lists["nouns"]
-    if len(after) > 2 and after[0] == "the" and lexicon.lists["pronouns"].isdisjoint(subject):
-        bare = [word for word in subject if word not in lexicon.lists["determiners"]]
-        if head_of(after, lexicon) in nouns and head_of(bare, lexicon) not in nouns:
-            return after, bare
+def _turned(
+    subject: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> tuple[list[str], list[str]]:
+    """Return "Tom is the owner of the archive", or "Tom is Kestrel's owner", as "the owner of the archive is Tom"."""
+    nouns, determiners = lexicon.lists["nouns"], lexicon.lists["determiners"]
+    if len(after) < _OWNED or not lexicon.lists["pronouns"].isdisjoint(subject):
+        return subject, after
+    bare = [word for word in subject if word not in determiners]
+    is_owned = after[0] in proper and after[-1] not in proper and bool(bare) and proper.issuperset(bare[1:])
+    if lexicon.language == "en" and after[0] == "the":
+        is_owned = len(after) > _OWNED
+    if is_owned and head_of(after, lexicon) in nouns and head_of(bare, lexicon) not in nouns:
+        return after, bare
     return subject, after
+
+
+_OWNED: Final = 2  #: words: whose, and what
 
 
 def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[str, list[str]]:

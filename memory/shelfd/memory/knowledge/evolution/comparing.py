@@ -10,7 +10,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     is_one_role,
     resumed,
 )
-from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
+from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import US, YOU, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
@@ -134,6 +134,8 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
             and is_one_role(old.core, new.core)
         ):
             return Judgement(Verdict.UPDATED, "another took its place")
+        if new.subject == old.subject and is_done_with(new, new.denied, old):
+            return updated(new, "no longer used")
         fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
         fits = fits and new.denied <= {*old.core} and old.rest <= {*new.core, *new.rest}
         # "invoices quarterly instead of monthly" says nothing of a monthly report

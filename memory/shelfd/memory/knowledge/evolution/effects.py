@@ -1,5 +1,6 @@
 """What a statement that tells of a change does to an older one of the same subject. In doubt: nothing."""
 
+from collections.abc import Collection
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
@@ -15,7 +16,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import is_one_form, may_contain, times
+from shelfd.memory.knowledge.evolution.values import HAVE, is_one_form, may_contain, times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
 
 
@@ -102,9 +103,9 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
     if new.verb and not says_alike(new.language, new.verb, old.verb) and not both_enjoy(new, old):
-        return ADDS
+        return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
     if not new.verb and (not new.core or works_there(old) or not can_end(old)):
-        return ADDS
+        return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
     if old.value is Value.AMOUNT and new.value is Value.AMOUNT and new.amounts[:1] != old.amounts[-1:]:
         return ADDS  # of another amount
     if new.language not in ("zh", "ja"):
@@ -130,7 +131,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
             or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work")
         )
     if not fits or old.several:
-        return ADDS
+        return updated(new, "no longer used") if is_done_with(new, ended, old) else ADDS
     return updated(new, "no longer holds")
 
 
@@ -139,9 +140,27 @@ def can_end(old: Statement) -> bool:
     if old.language in ("zh", "ja") or old.verb == "be":
         return True
     words = lexicon(old.language)
+    if old.value is Value.TIME and old.slot is Arity.ONE:
+        return True
     if old.verb in words["now_functional"] | words["possessing"] | words["pursuing"]:
         return True
     return any(old.verb in each for each in words.classes)
+
+
+def is_done_with(new: Statement, gone: Collection[str], old: Statement) -> bool:
+    """Return whether what *old* says is done with what *new* says is no longer used: files indented with tabs."""
+    if new.language in ("zh", "ja") or old.event or old.several or not old.positive or works_there(old):
+        return False
+    if old.verb in ("be", *HAVE):
+        return False
+    if new.verb and not says_alike(new.language, new.verb, USE[new.language]):
+        return False
+    words = lexicon(new.language)
+    at = next((at for at, word in enumerate(old.words) if at > len(old.subject) and word in words["means"]), None)
+    if at is None or not gone or any(word[0] in "#~" for word in gone) or not places().isdisjoint(gone):
+        return False
+    means = {word for word in old.words[at + 1 :] if word not in words["prepositions"]}
+    return means == {*gone}
 
 
 def renewed(new: Statement, old: Statement) -> Judgement:

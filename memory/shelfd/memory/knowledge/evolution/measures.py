@@ -19,13 +19,14 @@ from shelfd.memory.knowledge.evolution.statement import Effect, Statement
 _LONGEST: Final = 16
 _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
+_CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
 _SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
 class Measure(NamedTuple):
     """A value that shows what it is, and all else that is said with it."""
 
-    kind: str  #: "#mass", "~" for a time of the day, "address", "version"
+    kind: str  #: "#mass", "~" for a time of the day, "address", "version", "code"
     value: str
     about: frozenset[str]  #: stems
     event: bool  #: what happened, and can have no other value
@@ -55,6 +56,8 @@ def measure_of(statement: Statement) -> Measure | None:
     if not kind or (kind[0] == "#") != (len(statement.amounts) == 1):
         return None
     about = _about(words, at, kind, statement.language)
+    if kind == "code" and _attributes(statement.language).isdisjoint(about):
+        return None
     value = f"{statement.amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
     return Measure(kind, value, about, statement.event or statement.past) if about else None
 
@@ -65,19 +68,23 @@ def _kind(word: str) -> str:
         return word
     if word[0] == "~":
         return "~" if ":" in word else ""
-    if word[-1].isdigit() and "." in word:
+    if not word[-1].isdigit():
+        return ""
+    if "." in word:
         return "address" if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
-    return ""
+    return "code" if _CODE.fullmatch(word) else ""
 
 
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozenset[str]:
     """Return the stems of what is said besides the value at *at*, without what its kind says."""
     silent, alike, stemmer = _said_by(language, kind), _alike(language), _stemmer(language)
     found = set()
-    joining = lexicon(language).lists["directions"]
+    lists = lexicon(language).lists
     for place, word in enumerate(words):
-        if place == at or word in silent or (place == at - 1 and word in joining):
+        if place == at or word in silent:
             continue
+        if word in lists["directions"] and (place == at - 1 or words[place + 1 : place + 2] == words[at - 1 : at]):
+            continue  # "to 250", "from gate B12"
         if word[0] in "#~":
             found.add(word)
             continue
@@ -99,6 +106,13 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
     words = frozenset(f"{said['']} {said.get(kind, '')}".split())
     stems = frozenset(map(_stemmer(language).stemWord, words))
     return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be"}
+
+
+@cache
+def _attributes(language: str) -> frozenset[str]:
+    """Return the stems of what has one value at a time."""
+    lists = lexicon(language).lists
+    return frozenset(map(_stemmer(language).stemWord, lists["nouns"] | lists["concrete_nouns"]))
 
 
 @cache
