@@ -35,8 +35,9 @@ def arity_of(
             return _ONE if functional or _has_noun(bare, core, proper, lexicon) else _MANY
         return _ONE if _has_noun(bare, core, proper, lexicon) else _MANY
     if verb in lists["have"]:
-        is_named = len(core) > 1 and core[-2] in lists["nouns"] and core[-1] in proper
-        return _ONE if is_named and (len(core) == _NAMED or core[-1][-1].isdigit()) else _MANY
+        *_, attribute, value = ("", "", *core)
+        is_named = attribute in lists["nouns"] and value in proper
+        return _ONE if is_named and (len(core) == _NAMED or value[-1].isdigit()) else _MANY
     if verb in _BELONG and (joined[:1] in _TO_MEMBERS or not lists["groups"].isdisjoint(core)):
         return _MANY
     if verb in lists["same_kind"]:

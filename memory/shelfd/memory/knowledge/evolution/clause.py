@@ -7,7 +7,14 @@ from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_written_alike, progressive, straightened, with_verb
+from shelfd.memory.knowledge.evolution.verbs import (
+    find_verb,
+    form_of,
+    is_written_alike,
+    progressive,
+    straightened,
+    with_verb,
+)
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -45,8 +52,6 @@ def read_clause(
                     statement = statement._replace(words=content(whole, lexicon))
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
-    if at and (straight := straightened(words, at, lexicon, proper)) is not words:
-        words, at = straight, straight.index(words[at])
     if not before and (speaker := _unnamed(words, lexicon)):
         unsaid = lexicon.lists["unsaid"]
         verb, *after = (word for word in words if word not in unsaid)
@@ -75,7 +80,8 @@ def _with_its_verb(
     if at is None or at == len(words) - 1:
         whole = with_verb(words, at, lexicon)
         return (words, at) if whole is words else (whole, len(whole) - 2)
-    return words, at
+    straight = straightened(words, at, lexicon, proper)
+    return straight, (at if straight is words else straight.index(words[at]))
 
 
 def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:

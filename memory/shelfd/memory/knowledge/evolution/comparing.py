@@ -11,8 +11,8 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     resumed,
 )
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import US, YOU, lexicon, spaceless
-from shelfd.memory.knowledge.evolution.measures import measure_of
+from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
@@ -42,29 +42,8 @@ def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     judged = _compared(new, old)
     if judged.verdict is Verdict.STAYS and judged is not UNREAL and new.language == old.language:
-        return _measured(new, old) or judged
+        return measured(new, old) or judged
     return judged
-
-
-def _measured(new: Statement, old: Statement) -> Judgement | None:
-    """Return what becomes of what measures the same in other words; None if it does not."""
-    if new.subject.isdisjoint(old.subject) and US not in new.subject | old.subject:
-        return None  # who owes somebody two coins is owed none
-    measure = measure_of(new)
-    before = None if measure is None else measure_of(old)
-    if measure is None or before is None:
-        return None
-    if (measure.kind, measure.about, measure.event) != (before.kind, before.about, before.event):
-        return None
-    if measure.value == before.value:
-        return SAME
-    if measure.event:
-        if new.corrects:
-            return Judgement(Verdict.CORRECTED, "corrected")
-        return Judgement(Verdict.CONFLICT, "two values of what happened once") if measure.is_of_one_time else None
-    if Arity.FIXED in (new.slot, old.slot) or (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link):
-        return None  # as was seen already
-    return updated(new, "another measure")
 
 
 def _compared(new: Statement, old: Statement) -> Judgement:
@@ -307,7 +286,7 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
 
 
 def _has_other_attribute(new: Statement, old: Statement) -> bool:
-    """Return whether the same is done to the same in another size or format: all alike but the word after an attribute."""
+    """Return whether the same is done to the same in another size or format: all else is alike."""
     if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
         return False
     after, before = new.rest - old.rest, old.rest - new.rest

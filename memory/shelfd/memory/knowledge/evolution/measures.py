@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 import Stemmer
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
-from shelfd.memory.knowledge.evolution.statement import Effect, Statement
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement
+from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
 _LONGEST: Final = 16
@@ -35,6 +36,27 @@ class Measure(NamedTuple):
     def is_of_one_time(self) -> bool:
         """Whether it tells when that happened, so that it can have happened only once."""
         return any(word[0] == "~" for word in self.about)
+
+
+def measured(new: Statement, old: Statement) -> Judgement | None:
+    """Return what becomes of what measures the same in other words; None if it does not."""
+    if new.subject.isdisjoint(old.subject) and US not in new.subject | old.subject:
+        return None  # who owes somebody two coins is owed none
+    measure = measure_of(new)
+    before = None if measure is None else measure_of(old)
+    if measure is None or before is None:
+        return None
+    if (measure.kind, measure.about, measure.event) != (before.kind, before.about, before.event):
+        return None
+    if measure.value == before.value:
+        return SAME
+    if measure.event:
+        if new.corrects:
+            return Judgement(Verdict.CORRECTED, "corrected")
+        return Judgement(Verdict.CONFLICT, "two values of what happened once") if measure.is_of_one_time else None
+    if Arity.FIXED in (new.slot, old.slot) or (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link):
+        return None  # as was seen already
+    return updated(new, "another measure")
 
 
 def measure_of(statement: Statement) -> Measure | None:

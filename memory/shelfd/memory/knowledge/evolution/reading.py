@@ -175,7 +175,11 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
             starts.append(at + 1)
     starts.append(len(words) + 1)
     for begin, end in pairwise(starts):
-        inside = [at for at in range(begin, min(end - 1, len(words))) if words[at] != "," or _is_aside(words, begin, at, end - 1, lexicon_)]
+        inside = [
+            at
+            for at in range(begin, min(end - 1, len(words)))
+            if words[at] != "," or _is_aside(words, begin, at, end - 1, lexicon_)
+        ]
         if inside and words[inside[-1]] in _AND:
             inside.pop()
         if inside:
@@ -199,8 +203,10 @@ def _is_aside(words: list[str], begin: int, at: int, end: int, lexicon_: Alphabe
     """Return whether what follows the comma at *at* only says more of a value: "is Tom Hale, Mill Lane"."""
     if "," in words[at + 1 : end] or "," in words[begin:at] or at + 1 >= end:
         return False
-    return lexicon_["be"].isdisjoint(words[at:end]) and _AND.isdisjoint(words[at:end]) and (
-        not lexicon_["be"].isdisjoint(words[begin + 1 : at - 1])
+    return (
+        lexicon_["be"].isdisjoint(words[at:end])
+        and _AND.isdisjoint(words[at:end])
+        and (not lexicon_["be"].isdisjoint(words[begin + 1 : at - 1]))
     )
 
 

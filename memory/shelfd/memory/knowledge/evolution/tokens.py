@@ -210,7 +210,12 @@ def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str
         if unit is None and following in units():
             unit = following
             at += 1
-        elif unit is None and match is not None and _is_label(found, lexicon) and not _is_counted(found[-1], following, lexicon):
+        elif (
+            unit is None
+            and match is not None
+            and _is_label(found, lexicon)
+            and not _is_counted(found[-1], following, lexicon)
+        ):
             found.append(word)
             continue
         family, factor = units()[unit] if unit else ("", 1.0)
@@ -289,7 +294,9 @@ def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool
     """Return whether a number after an English word that may be a verb counts what follows: "enrols 240 patients"."""
     if lexicon.language != "en" or before[-1] != "s" or before[-2:] == "ss" or before in lexicon["nouns"]:
         return False
-    return following.isalpha() and following[-1] == "s" and following[-2:] != "ss" and following not in lexicon["no_nouns"]
+    return (
+        following.isalpha() and following[-1] == "s" and following[-2:] != "ss" and following not in lexicon["no_nouns"]
+    )
 
 
 def _is_label(found: list[str], lexicon: AlphabeticLexicon) -> bool:

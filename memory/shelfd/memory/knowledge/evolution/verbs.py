@@ -42,7 +42,7 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
         if likely is not None or not found or found[0] == len(words) - 1:
             return likely
         return found[0]
-    elif lexicon.language == "de" and len(words) <= _CLAUSE:
+    if lexicon.language == "de" and len(words) <= _CLAUSE:
         # Nouns have capitals, and the verb comes after the first of them.
         named = words[0] not in lexicon.lists["dull"]
         for at in range(1, len(words)):
@@ -65,10 +65,12 @@ def _ends_as_verb(word: str) -> bool:
 
 
 def _may_be_followed(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> bool:
-    """Return whether a verb at *at* may be followed by what is there, as a plural seldom is: an article, a name, nothing."""
+    """Return whether what follows *at* often follows a verb, and a plural seldom: an article, a name, nothing."""
     lists = lexicon.lists
     if at + 1 == len(words):
-        return words[at][-1] == "s" and words[at - 1] not in lists["determiners"] and lists["triggers"].isdisjoint(words)
+        return (
+            words[at][-1] == "s" and words[at - 1] not in lists["determiners"] and lists["triggers"].isdisjoint(words)
+        )
     after = words[at + 1]
     return after in proper or after[0] in "#~" or after in lists["determiners"]
 
@@ -144,7 +146,11 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         proper: The words that have a capital, as all nouns do.
     """
     place = words[:at]
-    if lexicon.language != "de" or place[0] not in lexicon.lists["prepositions"] or any(word[0] in "#~" for word in place):
+    if (
+        lexicon.language != "de"
+        or place[0] not in lexicon.lists["prepositions"]
+        or any(word[0] in "#~" for word in place)
+    ):
         return words
     begin = at + 1 + (words[at + 1 : at + 2] == ["sich"])
     end = _noun_ends(words, begin, lexicon, proper)
