@@ -69,6 +69,14 @@ def both_enjoy(new: Statement, old: Statement) -> bool:
     return new.language not in ("zh", "ja") and lexicon(new.language)["enjoying"].issuperset((new.verb, old.verb))
 
 
+def wants_none(new: Statement, old: Statement) -> bool:
+    """Return whether somebody wants none any more, at the same occasion, of what they liked there: emoji in replies."""
+    if new.language in ("zh", "ja") or not new.rest or new.rest != old.rest:
+        return False
+    words = lexicon(new.language)
+    return new.verb in words["wanting"] and old.verb in words["wanting"] | words["enjoying"]
+
+
 def works_there(old: Statement) -> bool:
     """Return whether somebody works at a place, which a move from there does not end."""
     return (old.verb, old.link) == _WORKING.get(old.language)

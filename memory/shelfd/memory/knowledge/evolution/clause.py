@@ -183,6 +183,8 @@ def _by_pattern(
     core, rest = _split(value, lexicon)
     if core[1:] and core[0] in owner and core[0] in (ME, US):
         core = core[1:]  # who sold my car owns it
+    if effect is Effect.ENDED and verb and core and all(_is_date(word) for word in core):
+        core, link, rest = (), "", rest | {*core}  # since when it has ended
     rest |= when
     kind = _kind(core, proper, lexicon)
     if (
@@ -196,6 +198,10 @@ def _by_pattern(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND.isdisjoint(core),
     )  # fmt: skip
+
+
+def _is_date(word: str) -> bool:
+    return word[0] == "~" and ":" not in word and any(map(str.isdigit, word))
 
 
 def _split(value: tuple[str, ...], lexicon: AlphabeticLexicon) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -19,6 +19,7 @@ from shelfd.memory.knowledge.evolution.values import (
     another_time,
     category_of,
     is_another_day,
+    is_chosen,
     may_contain,
     same_but_amounts,
     tell_which,
@@ -315,8 +316,10 @@ _ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 
 def _comparable(new: Statement, old: Statement) -> bool:
     """Return whether two values are of one kind; a colour may be a state's name, too."""
+    if new.value is old.value is Value.QUALITY:
+        return is_chosen(new)
     if new.value is old.value:
-        return new.value not in (Value.NONE, Value.QUALITY, Value.AMOUNT)
+        return new.value not in (Value.NONE, Value.AMOUNT)
     kinds = {new.value, old.value}
     return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Arity.ONE
 

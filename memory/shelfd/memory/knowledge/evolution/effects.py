@@ -12,6 +12,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     left_home,
     only_begins,
     said_besides,
+    wants_none,
     works_there,
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
@@ -41,6 +42,8 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
             old.slot is Arity.ONE and old.value is Value.NAME and (old.link != "" or is_one_form(new.core, old.core))
         )
         placed = placed and (old.verb == "be" or old.verb in lexicon(new.language)["placing"])
+        if _is_relabelled(new, old):
+            return updated(new, "moved")
         if at_home and left_home(new, old):
             return updated(new, "moved")
         return _changed(new, old, "moved") if (at_home or placed) else ADDS
@@ -55,6 +58,15 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if new.value is Value.NAME and old.slot is not Arity.ONE:
         return ADDS
     return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
+
+
+def _is_relabelled(new: Statement, old: Statement) -> bool:
+    """Return whether a thing moved to another of what is told by its number, as a port."""
+    if new.language in ("zh", "ja") or old.slot is not Arity.ONE or old.rest or len(new.core) != len(old.core):
+        return False
+    (*label, number), (*before, other) = new.core, old.core
+    is_label = bool(label) and label == before and label[-1] in lexicon(new.language)["nouns"]
+    return is_label and number != other and has_digit(number) and has_digit(other)
 
 
 _GOING_ON: Final = frozenset(("progress", "in-progress"))
@@ -102,7 +114,12 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
-    if new.verb and not says_alike(new.language, new.verb, old.verb) and not both_enjoy(new, old):
+    if (
+        new.verb
+        and not says_alike(new.language, new.verb, old.verb)
+        and not both_enjoy(new, old)
+        and not wants_none(new, old)
+    ):
         return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
     if not new.verb and (not new.core or works_there(old) or not can_end(old)):
         return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
@@ -157,6 +174,8 @@ def is_done_with(new: Statement, gone: Collection[str], old: Statement) -> bool:
         return False
     words = lexicon(new.language)
     at = next((at for at, word in enumerate(old.words) if at > len(old.subject) and word in words["means"]), None)
+    if at is not None and old.words[at] == "on" and old.verb in words["many"] | words["wanting"]:
+        return False  # who switched from Python may have written a book on it
     if at is None or not gone or any(word[0] in "#~" for word in gone) or not places().isdisjoint(gone):
         return False
     means = {word for word in old.words[at + 1 :] if word not in words["prepositions"]}

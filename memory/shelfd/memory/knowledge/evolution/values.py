@@ -14,6 +14,9 @@ def same_but_amounts(new: Statement, old: Statement) -> bool:
         same = new.core == old.core and new.value is Value.AMOUNT
     else:
         said = _without_occasion(new, old)
+        named = sum(word[0] == "#" for word in new.subject)  # amounts that tell of what: book two, and book one
+        if new.amounts[:named] != old.amounts[:named]:
+            return False
         same = said == old.words or [*map(singular, said)] == [*map(singular, old.words)]
     return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
 
@@ -50,6 +53,13 @@ def may_contain(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
     return known.isdisjoint(new) != known.isdisjoint(old)
 
 
+def is_chosen(statement: Statement) -> bool:
+    """Return whether a statement says what somebody's favourite or usual thing is: a value, however it is described."""
+    if statement.language in ("zh", "ja") or statement.slot is not Arity.ONE:
+        return False
+    return not lexicon(statement.language)["modifiers"].isdisjoint(statement.subject)
+
+
 def tell_which(new: Statement, old: Statement) -> bool:
     """Return whether what is said besides two values of what has only one tells which these are.
 
@@ -61,7 +71,7 @@ def tell_which(new: Statement, old: Statement) -> bool:
     is_home = new.verb == lexicon(new.language).home
     if new.slot is not Arity.ONE or old.slot is not Arity.ONE or not (new.verb == "be" or is_home):
         return False
-    if new.value is not Value.NAME or old.value is not Value.NAME:
+    if not all(each.value is Value.NAME or is_chosen(each) for each in (new, old)):
         return False
     if not {*new.core, *new.rest}.isdisjoint(old.core) or not {*old.core, *old.rest}.isdisjoint(new.core):
         return False
