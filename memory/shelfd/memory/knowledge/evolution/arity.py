@@ -23,7 +23,11 @@ def arity_of(
     """Return how many values the subject can have of this."""
     joined, lists = link.split(), lexicon.lists
     determiners, of = lists["determiners"], lists["of"]
-    bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in of)]
+    bare = [
+        word
+        for at, word in enumerate(subject)
+        if word not in determiners or (at and word in of) or word in lexicon.speaking
+    ]
     is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
     if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
         return Arity.FIXED
@@ -42,6 +46,8 @@ def arity_of(
         return _MANY
     if verb in lists["same_kind"]:
         return Arity.SAME_KIND
+    if joined and core and (core[-1] in lists["periods"] or core[-1].endswith("ferien")):
+        return _MANY  # what is done in the holidays
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (kind is _NAME and _is_whereabouts(verb, joined, core, lexicon))
@@ -106,12 +112,15 @@ def _is_attribute(
         return False
     lists = lexicon.lists
     bare = [word for word in subject if word not in lists["dull"] and word not in lists["new"]]
-    if subject[0] in lists["self"] or subject[0] in lists["group"]:
+    if subject[0] in lexicon.speaking:
         bare = [subject[0], *bare]  # whose it is: "my chiropodist"
     if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha() or head in lists["relations"]:
         return False
-    if head in proper if lexicon.language != "de" else lists["of"].isdisjoint(subject[1:]):
-        return False  # a name; in German all nouns have a capital
+    is_name = head in proper if lexicon.language != "de" else lists["of"].isdisjoint(subject[1:])
+    if is_name and (
+        lexicon.language != "de" or subject[0] not in lexicon.speaking
+    ):  # in German all nouns have a capital
+        return False
     return not head.endswith(("s", "x")) or head.endswith("ss")  # else it is several
 
 

@@ -7,14 +7,8 @@ from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import (
-    find_verb,
-    form_of,
-    is_written_alike,
-    progressive,
-    straightened,
-    with_verb,
-)
+from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_written_alike, progressive, with_verb
+from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -176,6 +170,8 @@ def _by_pattern(
         base = [word for word in base if word not in when] or base
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
+    if effect is Effect.ENDED:
+        gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""
     verb = lexicon.verbs.get(verb, (verb, False))[0]
     link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
@@ -183,21 +179,28 @@ def _by_pattern(
     core, rest = _split(value, lexicon)
     if core[1:] and core[0] in owner and core[0] in (ME, US):
         core = core[1:]  # who sold my car owns it
-    if effect is Effect.ENDED and verb and core and all(_is_date(word) for word in core):
-        core, link, rest = (), "", rest | {*core}  # since when it has ended
+    if effect is Effect.ENDED and verb and all(map(_is_date, core)):
+        core, link, when = (), "", when | {*core}  # since when it has ended
     rest |= when
     kind = _kind(core, proper, lexicon)
     if (
         effect is Effect.MOVED
         and kind is Value.NAME
         and proper.isdisjoint(core)
-        and core[-1] not in lexicon.lists["homes"]
+        and lexicon.lists["homes"].isdisjoint(core[-1:])
     ):
         effect = Effect.SAYS
     return Statement(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND.isdisjoint(core),
     )  # fmt: skip
+
+
+def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
+    """Return what has ended without why, or since when."""
+    words = gone.split()
+    end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
+    return " ".join(words[:end])
 
 
 def _is_date(word: str) -> bool:
@@ -253,9 +256,9 @@ def stated(
     unsaid = lists["unsaid"]
     raw_after = [word for word in after if word not in unsaid]
     if is_be and language == "de":
-        raw_after = _in_order(raw_after, lexicon)
+        raw_after = in_order(raw_after, lexicon)
     if is_be and language in ("en", "de"):
-        subject, raw_after = _turned(subject, raw_after, proper, lexicon)
+        subject, raw_after = turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
@@ -274,6 +277,8 @@ def stated(
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
         link += " the" if is_certain else " a"
+    if kind is Value.QUALITY and _is_spot(link, core, lexicon):
+        kind = _NAME  # in the old mill
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
     if is_be and slot is _ONE:
         owner = owner - lists["new"] or owner
@@ -289,13 +294,12 @@ def stated(
     )  # fmt: skip
 
 
-def _in_order(after: list[str], lexicon: AlphabeticLexicon) -> list[str]:
-    """Return what follows "ist" with the participle first that stands last: "mit Anna verheiratet"."""
-    if len(after) > 2 and after[0] in lexicon.lists["prepositions"]:
-        last = after[-1]
-        if last in lexicon.states or last in lexicon.lists["joined"]:
-            return [last, *after[:-1]]
-    return after
+def _is_spot(link: str, core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a link and a value say where something is, of a noun that is described."""
+    lists = lexicon.lists
+    head = core[0] if lexicon.language in ("es", "fr") else core[-1]
+    is_place = not lists["places"].isdisjoint(link.split()) and len(core) > 1
+    return is_place and head not in lists["qualities"] and head not in lists["abstract"]
 
 
 def _is_owned(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
@@ -315,25 +319,6 @@ def _date_of(subject: list[str]) -> list[str]:
     """Return "In 2021" from the front of a subject."""
     last = next(at for at, word in enumerate(subject) if word.startswith("~"))
     return subject[: last + 1]
-
-
-def _turned(
-    subject: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
-) -> tuple[list[str], list[str]]:
-    """Return "Tom is the owner of the archive", or "Tom is Kestrel's owner", as "the owner of the archive is Tom"."""
-    nouns, determiners = lexicon.lists["nouns"], lexicon.lists["determiners"]
-    if len(after) < _OWNED or not lexicon.lists["pronouns"].isdisjoint(subject):
-        return subject, after
-    bare = [word for word in subject if word not in determiners]
-    is_owned = after[0] in proper and after[-1] not in proper and bool(bare) and proper.issuperset(bare[1:])
-    if lexicon.language == "en" and after[0] == "the":
-        is_owned = len(after) > _OWNED
-    if is_owned and head_of(after, lexicon) in nouns and head_of(bare, lexicon) not in nouns:
-        return after, bare
-    return subject, after
-
-
-_OWNED: Final = 2  #: words: whose, and what
 
 
 def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[str, list[str]]:

@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.evolution.values import (
     category_of,
     is_another_day,
     is_chosen,
+    joining,
     may_contain,
     same_but_amounts,
     tell_which,
@@ -57,9 +58,7 @@ def _compared(new: Statement, old: Statement) -> Judgement:
     same_subject = new.subject == old.subject
     if not same_subject and not _may_exchange(new, old):
         return NOTHING
-    if (not new.real or not old.real) and not (
-        same_subject and new.effect is Effect.INSTEAD and not new.real and not old.real
-    ):
+    if not new.real or not old.real:
         return UNREAL
     if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
         return EARLIER
@@ -244,7 +243,7 @@ def _is_done_otherwise(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
         return False
     is_way = new.slot is Arity.SAME_KIND or (new.now and new.verb not in lexicon(new.language)["many"])
-    return is_way and new.rest.isdisjoint(old.rest)
+    return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
 
 
 def _has_other_amounts(new: Statement, old: Statement) -> bool:
@@ -317,7 +316,7 @@ _ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 def _comparable(new: Statement, old: Statement) -> bool:
     """Return whether two values are of one kind; a colour may be a state's name, too."""
     if new.value is old.value is Value.QUALITY:
-        return is_chosen(new)
+        return is_chosen(new) or (new.corrects and new.slot is Arity.ONE and new.link != "")
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.AMOUNT)
     kinds = {new.value, old.value}

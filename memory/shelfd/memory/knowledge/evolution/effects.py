@@ -17,7 +17,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import HAVE, is_one_form, may_contain, times
+from shelfd.memory.knowledge.evolution.values import HAVE, is_one_form, may_contain, means_of, times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
 
 
@@ -157,7 +157,7 @@ def can_end(old: Statement) -> bool:
     if old.language in ("zh", "ja") or old.verb == "be":
         return True
     words = lexicon(old.language)
-    if old.value is Value.TIME and old.slot is Arity.ONE:
+    if old.slot is Arity.ONE and (old.value is Value.TIME or (old.link and old.verb in words["abiding"])):
         return True
     if old.verb in words["now_functional"] | words["possessing"] | words["pursuing"]:
         return True
@@ -172,14 +172,7 @@ def is_done_with(new: Statement, gone: Collection[str], old: Statement) -> bool:
         return False
     if new.verb and not says_alike(new.language, new.verb, USE[new.language]):
         return False
-    words = lexicon(new.language)
-    at = next((at for at, word in enumerate(old.words) if at > len(old.subject) and word in words["means"]), None)
-    if at is not None and old.words[at] == "on" and old.verb in words["many"] | words["wanting"]:
-        return False  # who switched from Python may have written a book on it
-    if at is None or not gone or any(word[0] in "#~" for word in gone) or not places().isdisjoint(gone):
-        return False
-    means = {word for word in old.words[at + 1 :] if word not in words["prepositions"]}
-    return means == {*gone}
+    return bool(gone) and means_of(old) == {*gone} and places().isdisjoint(gone)
 
 
 def renewed(new: Statement, old: Statement) -> Judgement:

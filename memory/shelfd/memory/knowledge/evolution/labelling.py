@@ -22,7 +22,8 @@ _LINE: Final = re.compile(
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
 _PHRASE: Final = 2  #: words of a state with a preposition
-_LONGEST: Final = 6  #: words of a label, and of a value one more
+_LONGEST: Final = 8  #: words of a label
+_LONGEST_VALUE: Final = 7  #: words of a value
 
 
 def unmarked(sentence: str) -> str:
@@ -49,7 +50,7 @@ def read_label(sentence: str) -> Statement | None:
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
-    if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST + 1:
+    if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST_VALUE:
         return None
     if not (words["be"] | words["self"] | words["pronouns"] | words["unreal_words"]).isdisjoint(value.words):
         return None

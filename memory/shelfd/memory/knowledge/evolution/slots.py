@@ -16,6 +16,7 @@ from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeabl
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.values import means_of
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
@@ -80,7 +81,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     sought: list[Slot] = []
     for statement in statements:
         (
-            language, subject, verb, link, core, _, _, _, value, slot, effect, positive, event, past, real, now,
+            language, subject, verb, link, core, rest, _, _, value, slot, effect, positive, event, past, real, now,
             _, _, _, denied,
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
@@ -103,6 +104,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
                 standing += [(whom, f"c {word}") for word in others if word[0] not in "#~"]
             if positive and not event and language not in _SPACELESS and is_exchangeable(statement):
                 standing.append(_exchanged(statement))
+        if rest and (means := means_of(statement)):
+            standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
         if value in _VALUES or slot is _ONE:
             shared.append((whom, _KINDS[value]))
         if link and link.split()[0] in _PLANNED:

@@ -1,11 +1,12 @@
 """What the values of two statements have in common."""
 
 import re
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import singular
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
-from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 
 
 def same_but_amounts(new: Statement, old: Statement) -> bool:
@@ -53,6 +54,20 @@ def may_contain(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
     return known.isdisjoint(new) != known.isdisjoint(old)
 
 
+def means_of(statement: Statement) -> AbstractSet[str]:
+    """Return with what something is done: "tabs" of files that are indented with tabs; nothing if that is not said."""
+    if not statement.rest or statement.language in ("zh", "ja") or statement.event or not statement.positive:
+        return NOBODY
+    lists = lexicon(statement.language).lists
+    at = next((at for at, word in enumerate(statement.words) if word in lists["means"] and at > 1), None)
+    if at is None:
+        return NOBODY
+    if statement.words[at] == "on" and statement.verb in lists["minding"]:
+        return NOBODY  # who switched from Python may have written a book on it
+    found = {word for word in statement.words[at + 1 :] if word not in lists["prepositions"]}
+    return NOBODY if any(word[0] in "#~" for word in found) else found
+
+
 def is_chosen(statement: Statement) -> bool:
     """Return whether a statement says what somebody's favourite or usual thing is: a value, however it is described."""
     if statement.language in ("zh", "ja") or statement.slot is not Arity.ONE:
@@ -82,11 +97,11 @@ def tell_which(new: Statement, old: Statement) -> bool:
         return False
     if new.link:
         return old.rest.isdisjoint(places())  # who lives at her sister's in Rome lives in a tent in Oslo
-    joined, before = _joining(new), _joining(old)
+    joined, before = joining(new), joining(old)
     return before not in words["places"] or joined not in ("", before)
 
 
-def _joining(statement: Statement) -> str:
+def joining(statement: Statement) -> str:
     """Return the word that joins a value to what is said besides; "" if none does."""
     ends = len(statement.words) - statement.words[::-1].index(statement.core[-1])
     return statement.words[ends] if ends < len(statement.words) else ""

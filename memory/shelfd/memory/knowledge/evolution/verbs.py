@@ -133,54 +133,6 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
 
 
-def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
-    """Return a German clause with whom it speaks of first, and a place that stood there at its end.
-
-    "Im Keller wohnt der Kater" says what "der Kater wohnt im Keller" says. Of a time it is told what was so then: that
-    stays in front.
-
-    Args:
-        words: Of the clause.
-        at: Where its verb stands.
-        lexicon: Of its language.
-        proper: The words that have a capital, as all nouns do.
-    """
-    place = words[:at]
-    if (
-        lexicon.language != "de"
-        or place[0] not in lexicon.lists["prepositions"]
-        or any(word[0] in "#~" for word in place)
-    ):
-        return words
-    begin = at + 1 + (words[at + 1 : at + 2] == ["sich"])
-    end = _noun_ends(words, begin, lexicon, proper)
-    if end == begin:
-        return words
-    after = [*words[at + 1 : begin], *words[end:]]
-    last = [after.pop()] if after and after[-1] in lexicon.lists["particles"] else []
-    return [*words[begin:end], words[at], *after, *place, *last]
-
-
-def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int:
-    """Return where the noun, name or pronoun ends that begins at *begin*; *begin* if none does."""
-    if begin >= len(words):
-        return begin
-    if words[begin] in lexicon.speaking or words[begin] in lexicon.lists["clause_subjects"]:
-        return begin + 1
-    noun = begin
-    if words[begin] in lexicon.lists["determiners"]:
-        noun = next((at for at in range(begin + 1, len(words)) if words[at] in proper), begin)
-    if words[noun] not in proper or noun - begin > _DESCRIBED:
-        return begin
-    end = noun + 1
-    while end < len(words) and words[end] in proper:
-        end += 1
-    is_object_left = end == len(words) and end - noun > 1 and words[noun] not in _TITLES
-    return noun + 1 if is_object_left and noun == begin else end
-
-
-_DESCRIBED: Final = 3  #: words before a noun that belong to it
-_TITLES: Final = ("frau", "herr", "herrn", "dr", "doktor", "professor", "tante", "onkel", "oma", "opa")
 _SPEAKERS: Final = ("i", "we", "they", "you")
 _CLAUSE: Final = 14  #: words of a clause in which an unknown German verb is looked for
 _SHORTEST: Final = 3

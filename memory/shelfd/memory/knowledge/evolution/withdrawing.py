@@ -6,17 +6,20 @@ has ended, less is needed: it also names all else that an older statement says, 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.circumstances import works_there
 from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.language import words_of
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import END, statements_of
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import tokenise
+from shelfd.memory.knowledge.evolution.values import HAVE, means_of
 from shelfd.memory.notes.words import ends_as_question
 
 _LANGUAGES: Final = ("en", "de", "es", "fr")
@@ -172,9 +175,26 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
         needed = value if _says_when(each.scope) else {word for word in value if word[0] != "~"}
         if old.verb == "be" or old.link or not needed <= each.gone or not can_end(old):
             needed |= verb
-        if subject | needed <= each.scope | each.subject and not subject & each.gone:
+        if _is_used(old, each):
+            needed = value & each.gone
+        named = subject - words["concrete_nouns"] if _is_owned(old, value, each) else subject
+        if named | needed <= each.scope | each.subject and not subject & each.gone:
             return each
     return None
+
+
+def _is_used(old: Statement, found: Withdrawal) -> bool:
+    """Return whether an older statement says what is done with what has ended: the state that is kept in a store."""
+    if old.verb in ("be", *HAVE) or works_there(old):
+        return False
+    means = means_of(old)
+    return bool(means) and means <= found.gone
+
+
+def _is_owned(old: Statement, value: AbstractSet[str], found: Withdrawal) -> bool:
+    """Return whether an older statement says which of its kind somebody has: a phone, which has been sold since."""
+    is_which = old.verb == "be" and not old.link and old.value is Value.NAME and value == found.gone
+    return is_which and bool(found.subject) and found.subject < old.subject
 
 
 def _says_when(words: Iterable[str]) -> bool:
