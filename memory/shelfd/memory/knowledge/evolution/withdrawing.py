@@ -194,7 +194,8 @@ def _is_used(old: Statement, found: Withdrawal) -> bool:
 def _is_owned(old: Statement, value: AbstractSet[str], found: Withdrawal) -> bool:
     """Return whether an older statement says which of its kind somebody has: a phone, which has been sold since."""
     is_which = old.verb == "be" and not old.link and old.value is Value.NAME and value == found.gone
-    return is_which and bool(found.subject) and found.subject < old.subject
+    # of who is no longer a guest, nothing is said of their friend, who is one
+    return is_which and bool(found.subject) and found.subject < old.subject and "be" not in found.scope
 
 
 def _says_when(words: Iterable[str]) -> bool:
