@@ -90,6 +90,7 @@ def test_what_was_written_without_the_rules_hides_nothing_and_is_found_by_its_sl
             if looked_into.isdisjoint(slots_of(read(note["text"]))):
                 missed.append((note["text"], new))
     assert not hidden
-    # What is named after "a part of one rather than of another" is not looked for by "part".
-    assert len(missed) <= 1
-    assert found >= 580
+    # What is named after "a part of one rather than of another" is not looked for by "part", of what was misread there
+    # are too many words to look for, and whose phone was replaced is not said.
+    assert len(missed) <= 3
+    assert found >= 800

@@ -35,6 +35,7 @@ _INSTEAD: Final = Effect.INSTEAD
 _ONE: Final = Arity.ONE
 _STATE: Final = Value.STATE
 _TIME: Final = Value.TIME
+_NAME: Final = Value.NAME
 _STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
@@ -104,6 +105,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
                 standing += [(whom, f"c {word}") for word in others if word[0] not in "#~"]
             if positive and not event and language not in _SPACELESS and is_exchangeable(statement):
                 standing.append(_exchanged(statement))
+        if verb == "be" and not link and value is _NAME and len(subject) > 1 and language not in _SPACELESS:
+            standing += _owned(statement)
         if rest and (means := means_of(statement)):
             standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
         if value in _VALUES or slot is _ONE:
@@ -202,6 +205,15 @@ def _is_place(statement: Statement) -> bool:
     """Return whether a statement says where something has moved to, which ends when it moves on."""
     is_so = statement.real and statement.positive and not statement.past
     return bool(statement.subject) and is_so and statement.effect is Effect.MOVED and statement.value is Value.NAME
+
+
+def _owned(statement: Statement) -> list[Slot]:
+    """Return where that stands which somebody has of a kind, for whoever gives it away: Tom's phone is a Pixel."""
+    owner = statement.subject - lexicon(statement.language).lists["concrete_nouns"]
+    if not owner or owner == statement.subject:
+        return []
+    whose = _subject(statement.language, owner)
+    return [(whose, f"c {word}") for word in statement.core[:_WORDS] if word[0] not in "#~"]
 
 
 def _measured(statement: Statement) -> Slot | None:
