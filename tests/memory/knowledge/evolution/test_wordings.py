@@ -131,7 +131,50 @@ def test_numbers_that_are_left_out_of_what_is_read_make_no_duplicate() -> None:
         ("fr", "remplissent", "remplir", False),
         ("fr", "jardinait", "jardiner", True),
         ("fr", "veut", "vouloir", False),
+        ("fr", "presentera", "presenter", False),
+        ("fr", "deployait", "deployer", True),
+        ("fr", "appelle", "appeler", False),
+        ("fr", "aboutissent", "aboutir", False),
+        ("fr", "descendait", "descendre", True),
+        ("fr", "parvient", "parvenir", False),
+        ("es", "recuerda", "recordar", False),
+        ("es", "sirvieron", "servir", True),
+        ("es", "reconozco", "reconocer", False),
+        ("es", "protejo", "proteger", False),
+        ("es", "contribuye", "contribuir", False),
+        ("es", "redujeron", "reducir", True),
+        ("es", "mantuvo", "mantener", True),
+        ("de", "zeichnet", "zeichnen", False),
+        ("de", "sammelte", "sammeln", True),
+        ("de", "verschob", "verschieben", True),
+        ("de", "aufgebaut", "aufbauen", True),
+        ("de", "konfiguriert", "konfigurieren", False),
     ],
 )
 def test_regular_verbs_are_given_by_their_infinitives(language: str, form: str, infinitive: str, told: bool) -> None:
     assert lexicon(language).verbs[form] == (infinitive, told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Nadia présentera le rapport lundi.", "Nadia presentará el informe el lunes.", "Nadia wird den Bericht zeigen."],
+)
+def test_what_will_be_is_no_fact(text: str) -> None:
+    assert [statement.real for statement in read(text)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "verb"),
+    [
+        ("Das nächste Treffen findet im Atelier statt.", {"nachste", "treffen"}, "stattfinden"),
+        ("Tilda räumt den Keller auf.", {"tilda"}, "aufraumen"),
+        ("La próxima visita empieza a las 9.", {"proxima", "visita"}, "empezar"),
+        ("La cuenta activa tiene 300 euros.", {"cuenta", "activa"}, "tener"),
+        ("Berta visita el museo.", {"berta"}, "visitar"),
+        ("Le commis range les outils.", {"commis"}, "ranger"),
+    ],
+)
+def test_a_form_that_may_be_a_noun_is_no_verb_before_one(text: str, subject: set[str], verb: str) -> None:
+    (statement,) = read(text)
+    assert statement.subject == subject
+    assert statement.verb == verb

@@ -5,10 +5,11 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any, Final
 
 from shelfd.memory.knowledge.entities.gazetteer import load_names
-from shelfd.memory.knowledge.evolution.conjugation import conjugate
+from shelfd.memory.knowledge.evolution.conjugation import conjugate, listed
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.notes.words import fold
 
@@ -26,6 +27,10 @@ COUNTED: Final = (1 << COUNT_BITS) - 1
 #: Lists of phrases that say how a clause is meant.
 PHRASES: Final = ("past_phrases", "correction_phrases", "additive_phrases")
 
+#: Lists of words that speak for a language.
+_TELLING: Final = (
+    "determiners", "be", "prepositions", "perfect", "negation", "triggers", "months", "weekdays", "nouns",
+)  # fmt: skip
 _DATA: Final = "shelfd.memory.knowledge.evolution"
 
 
@@ -136,23 +141,30 @@ def _ruled_out(text: str) -> dict[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
-def _verbs(data: dict[str, Any], text: dict[str, str], language: str) -> dict[str, tuple[str, bool]]:
-    """Return form -> dictionary form, and whether it tells of the past: of verbs as they are listed, then by rule."""
+def _known_verbs(data: dict[str, Any]) -> dict[str, tuple[str, bool]]:
+    """Return form -> dictionary form, and whether it tells of the past: of verbs listed with their forms."""
     verbs: dict[str, tuple[str, bool]] = {}
     for present, told in data["verbs"]:
         for form in told:
             verbs.setdefault(form, (present[0], True))
         for form in present:
-            verbs[form] = (present[0], form in text["told_forms"].split())
-    for row in text.get("irregular", "").split("|"):
-        for form in row.split():
-            verbs.setdefault(form, (row.split(" ", 1)[0], False))
-    for each in conjugate(text.get("regular", ""), language):
-        for form in (each.infinitive, *each.present):
-            verbs.setdefault(form, (each.infinitive, False))
-        for form in each.told:
-            verbs.setdefault(form, (each.infinitive, True))
+            verbs[form] = (present[0], form in data["told_forms"].split())
     return verbs
+
+
+def _add_verbs(verbs: dict[str, tuple[str, bool]], text: dict[str, str], language: str) -> frozenset[str]:
+    """Add the forms that are made by rule, and return those of the future: what will be is no fact yet."""
+    futures: set[str] = set()
+    for each in chain(listed(text.get("irregular", "")), conjugate(text.get("regular", ""), language)):
+        so, told = (each.infinitive, False), (each.infinitive, True)
+        for form in (each.infinitive, *each.present):
+            verbs.setdefault(form, so)
+        for form in each.told:
+            verbs.setdefault(form, told)
+        futures.update(form for form in each.future if verbs.setdefault(form, so) is so)
+    for form in text.get("no_verbs", "").split():
+        verbs.pop(form, None)
+    return frozenset(futures & verbs.keys())
 
 
 @cache
@@ -160,8 +172,10 @@ def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
     data = load(f"{language}.json")
     text = {name: value for name, value in data.items() if isinstance(value, str)}
-    verbs = _verbs(data, text, language)
+    verbs = _known_verbs(data)
+    futures = _add_verbs(verbs, text, language)
     lists = {name: frozenset(value.split()) for name, value in text.items()}
+    lists["unreal_words"] |= futures
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (
         lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y", "et"}
@@ -182,8 +196,6 @@ def lexicon(language: str) -> AlphabeticLexicon:
             marking.setdefault(word, []).append(name)
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
-    lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
-    lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys() | lists["nouns"]
     spoken = {
         **dict.fromkeys(lists["dull"], ""),
         **dict.fromkeys(lists["group"], US),
@@ -227,6 +239,18 @@ def lexicon(language: str) -> AlphabeticLexicon:
     )
 
 
+def _telling(language: str) -> frozenset[str]:
+    """Return the words that speak for a language.
+
+    Of the verbs whose forms are made by rule, that is the third person of those that end in "-ar" or "-er", but for
+    what is a word of other languages, too, as "change".
+    """
+    data = load(f"{language}.json")
+    made = frozenset(verb[:-1] for verb in data.get("regular", "").split() if verb.endswith(("ar", "er")))
+    listed_words = chain(_known_verbs(data), *(data[name].split() for name in _TELLING))
+    return made.difference(data.get("no_telling", "").split()).union(listed_words)
+
+
 @cache
 def telling() -> tuple[frozenset[str], frozenset[str], dict[str, int]]:
     """Return the words that speak for any language but the first, and each word's share in the counts of all languages.
@@ -237,7 +261,7 @@ def telling() -> tuple[frozenset[str], frozenset[str], dict[str, int]]:
     """
     shares: dict[str, int] = {}
     for at, language in enumerate(ALPHABETIC):
-        for word in lexicon(language).lists["telling"]:
+        for word in _telling(language):
             shares[word] = shares.get(word, 0) | 1 << at * COUNT_BITS
     others = frozenset(word for word, share in shares.items() if share > COUNTED)
     return others, frozenset(word for word in others if not shares[word] & COUNTED), shares

@@ -15,6 +15,7 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
         proper: Which of them have a capital.
     """
     be, predicates = lexicon.lists["be"], lexicon.lists["predicates"]
+    named = None
     for at in range(1, len(words)):
         word = words[at]
         if word not in predicates:
@@ -23,12 +24,16 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
             return at
         if not _may_be_verb(words, at, lexicon):
             continue
+        if word in proper and lexicon.language != "en":
+            named = named or at  # a name, or a German noun, if there is another verb
+            continue
         if word in lexicon.lists["perfect"] and at + 1 < len(words):
             following = words[at + 1]
             if following in be or lexicon.verbs.get(following, ("", False))[1]:
                 return at + 1
         return at
-    return _unknown_verb(words, lexicon, proper)
+    unknown = _unknown_verb(words, lexicon, proper)
+    return named if unknown is None else unknown
 
 
 def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
@@ -119,6 +124,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False  # as "el bebe pesa"
     if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
         return False
+    if lexicon.language in _ROMANCE and word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
+        return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
         return False  # "does not work"
     if lexicon.language == "en" and word[-1] == "s" and at + 1 < len(words):
@@ -131,6 +138,20 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return True
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a form that is a noun or adjective as well is one here: it describes nothing, or a verb follows.
+
+    As in "mi primera cita", and in "la cuenta activa tiene".
+    """
+    lists = lexicon.lists
+    describing = (lists["dull"], lists["new"], lists["ordinals"], lists["aged"], lists["qualities"])
+    if all(any(word in each for each in describing) for word in words[:at]):
+        return words[0] not in lists["self"] and words[0] not in lists["clause_subjects"]
+    following = _next_said(words, at, lexicon)
+    lemma, told = lexicon.verbs.get(following, (following, True))
+    return following != lemma and not told and following not in lists["noun_verbs"]
 
 
 _SPEAKERS: Final = ("i", "we", "they", "you")
