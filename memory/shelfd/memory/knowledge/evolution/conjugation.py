@@ -44,6 +44,15 @@ def listed(rows: str) -> Iterator[VerbForms]:
             yield VerbForms(prefix + infinitive, of_present, of_told, tuple(prefix + form for form in future))
 
 
+def plain_third(verb: str) -> str:
+    """Return the third person of an infinitive of the commonest endings, of others the verb itself."""
+    if verb.endswith(("ar", "er")):
+        return verb[:-1]
+    if verb.endswith(("en", "rn", "ln")) and "-" not in verb:
+        return f"{verb.removesuffix('n').removesuffix('e')}t"
+    return verb
+
+
 def _german(infinitive: str) -> Iterator[VerbForms]:
     particle, _, verb = infinitive.rpartition("-")
     stem = verb[:-2] if verb[-2:] == "en" else verb[:-1]

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 from shelfd.memory.knowledge.entities.gazetteer import load_names
-from shelfd.memory.knowledge.evolution.conjugation import conjugate, listed
+from shelfd.memory.knowledge.evolution.conjugation import conjugate, listed, plain_third
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.notes.words import fold
 
@@ -242,13 +242,13 @@ def lexicon(language: str) -> AlphabeticLexicon:
 def _telling(language: str) -> frozenset[str]:
     """Return the words that speak for a language.
 
-    Of the verbs whose forms are made by rule, that is the third person of those that end in "-ar" or "-er", but for
-    what is a word of other languages, too, as "change".
+    Of the verbs whose forms are made by rule, that is the third person where it is plain, and nothing that is a word of
+    other languages, too, as "change".
     """
     data = load(f"{language}.json")
-    made = frozenset(verb[:-1] for verb in data.get("regular", "").split() if verb.endswith(("ar", "er")))
-    listed_words = chain(_known_verbs(data), *(data[name].split() for name in _TELLING))
-    return made.difference(data.get("no_telling", "").split()).union(listed_words)
+    made = (plain_third(verb) for verb in data.get("regular", "").split())
+    words = frozenset(chain(made, _known_verbs(data), *(data[name].split() for name in _TELLING)))
+    return words.difference(data.get("no_telling", "").split())
 
 
 @cache
