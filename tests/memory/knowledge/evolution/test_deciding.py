@@ -216,6 +216,10 @@ def test_what_says_the_same_is_a_duplicate(old: str, new: str) -> None:
         ("Eva sold her bike.", "Eva dropped her bike."),
         ("The price rose to 5 euros.", "The price fell to 5 euros."),
         ("Haldor rules Orsk instead of Brand.", "Haldor rules Orsk instead of Alden."),
+        ("King Aldrik died in Rome.", "King Aldrik died in Bonn."),
+        ("König Aldrik starb in der Schlacht am Dornfeld.", "König Aldrik starb bei einem Brand im Nordturm."),
+        ("König Aldrik ist in Rom gestorben.", "König Aldrik ist in Bonn gestorben."),
+        ("Ana's bike was stolen at the station.", "Ana's bike was stolen in Ghent."),
     ],
 )
 def test_what_differs_in_what_changed_is_no_duplicate(old: str, new: str) -> None:

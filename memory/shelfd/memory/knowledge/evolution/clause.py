@@ -289,7 +289,7 @@ def stated(
         Statement,
         (
             language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
-            _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY,
+            _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY, NOBODY,
         ),
     )  # fmt: skip
 

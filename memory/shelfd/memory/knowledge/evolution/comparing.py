@@ -89,6 +89,7 @@ def _same(new: Statement, old: Statement) -> bool:
         and new.amounts == old.amounts
         and (new.positive, new.past, new.real, new.effect) == (old.positive, old.past, old.real, old.effect)
         and new.event == old.event
+        and new.left_out == old.left_out
         and (new.denied == old.denied or new.effect is not Effect.INSTEAD)
     )
 

@@ -65,12 +65,12 @@ def marked(statement: Statement, marks: Marks) -> Statement:
         statement = statement._replace(effect=Effect.ENDED)
     # What was done last week is done: who divorced is divorced.
     past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
-    *said, _, event, before, real, _, _, _, several, denied = statement
+    *said, _, event, before, real, _, _, _, several, denied, left_out = statement
     return _new(
         Statement,
         (
             *said, marks.isdisjoint(_DENYING), event, past or before, "unreal" not in marks and real,
-            "now" in marks, "corrects" in marks, "adds" in marks, several, denied,
+            "now" in marks, "corrects" in marks, "adds" in marks, several, denied, left_out,
         ),
     )  # fmt: skip
 

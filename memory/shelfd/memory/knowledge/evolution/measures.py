@@ -62,7 +62,7 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
 def measure_of(statement: Statement) -> Measure | None:
     """Return the one measure of a statement; None if it has none, or several, or only supposes or denies it."""
     words = statement.words
-    if not statement.amounts and not any([word[-1].isdigit() for word in words]):
+    if not statement.amounts and not any(word[-1].isdigit() for word in words):
         return None  # as most
     if not statement.subject or not 1 < len(words) <= _LONGEST or statement.several:
         return None

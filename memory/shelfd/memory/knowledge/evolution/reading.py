@@ -11,7 +11,7 @@ from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
-from shelfd.memory.knowledge.evolution.statement import Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
 from shelfd.memory.notes.words import ends_as_question
 
@@ -91,8 +91,10 @@ def _read_sentence(
     asks = ends_as_question(sentence)
     all_words = tokenise(sentence, words)
     reworded = reword(sentence, all_words.words, words)
+    left_out: frozenset[str] = NOBODY
     if reworded is not sentence:
-        all_words = tokenise(reworded, words)
+        told, all_words = all_words, tokenise(reworded, words)
+        left_out = _left_out(told, all_words, sentence, reworded, words)
     corrects = False
     subject: list[str] = []
     last = before
@@ -116,14 +118,27 @@ def _read_sentence(
         if asks or corrects:
             statement = statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects)
         found.append(statement)
-    if reworded is not sentence and found and found[-1].effect is not Effect.SAYS:
-        left_out = [number for number in _NUMBER.findall(sentence) if number not in reworded]
-        found[-1] = found[-1]._replace(words=(*found[-1].words, *left_out))  # sold for 5,000 is not sold for 6,000
+    if left_out and found:
+        found[-1] = found[-1]._replace(left_out=left_out)
     if all_words.words and all_words.words[0] in lists["conditions"]:
         found = [each._replace(real=False) for each in found]
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
     return found, last
+
+
+def _left_out(
+    told: SentenceWords, kept: SentenceWords, sentence: str, reworded: str, words: AlphabeticLexicon
+) -> frozenset[str]:
+    """Return what a sentence says that its plain form does not: sold for 5,000 is not sold for 6,000."""
+    lists = words.lists
+    silent = lists["prepositions"].union(
+        *(lists[each] for each in ("determiners", "fillers", "pronouns", "perfect", "negation", "be")),
+        *(lists[each] for each in ("predicates", "telling_verbs", "triggers", "unsaid")),
+        kept.words,
+    )
+    numbers = [number for number in _NUMBER.findall(sentence) if number not in reworded]
+    return frozenset((*(word for word in told.words if word[0] not in "#~,:" and word not in silent), *numbers))
 
 
 def _with_noun(clause: list[str], last: SaidLast, words: AlphabeticLexicon) -> list[str]:

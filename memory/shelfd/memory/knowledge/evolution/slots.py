@@ -83,7 +83,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     for statement in statements:
         (
             language, subject, verb, link, core, rest, _, _, value, slot, effect, positive, event, past, real, now,
-            _, _, _, denied,
+            _, _, _, denied, _,
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)
@@ -349,11 +349,11 @@ def encode(statements: Iterable[Statement]) -> str:
 
 
 def _plain(statement: Statement) -> tuple[Any, ...]:
-    language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied = statement
+    language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, left_out = statement
     return (
         language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
         _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, sorted(denied),
+        *marks, sorted(denied), *([sorted(left_out)] if left_out else ()),
     )  # fmt: skip
 
 
@@ -365,6 +365,7 @@ _READ: Final = {
     "effect": Effect,
 }
 _TEXTS: Final[Mapping[str, str]] = {str(one): str(one) for kind in (Value, Arity, Effect) for one in kind}
+_LEFT_OUT: Final = Statement._fields.index("left_out")
 _CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
 
 
@@ -376,4 +377,6 @@ def decode(said: str) -> tuple[Statement, ...]:
 def _statement(values: list[Any]) -> Statement:
     for at, read in _CONVERTED:
         values[at] = read(values[at])
-    return Statement._make(values)
+    if len(values) > _LEFT_OUT:  # as most have none
+        values[_LEFT_OUT] = frozenset(values[_LEFT_OUT])
+    return Statement(*values)

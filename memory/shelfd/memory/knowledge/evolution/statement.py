@@ -67,3 +67,4 @@ class Statement(NamedTuple):
     adds: bool = False  #: expressly besides what was said
     several: bool = False  #: a value of several parts
     denied: frozenset[str] = NOBODY  #: what is not so, or replaced
+    left_out: frozenset[str] = NOBODY  #: what its sentence says that its plain form does not

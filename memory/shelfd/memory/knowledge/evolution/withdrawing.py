@@ -185,8 +185,8 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
 
 def _is_used(old: Statement, found: Withdrawal) -> bool:
     """Return whether an older statement says what is done with what has ended: the state that is kept in a store."""
-    if old.verb in ("be", *HAVE) or works_there(old):
-        return False
+    if old.verb in ("be", *HAVE) or old.verb in found.scope or works_there(old):
+        return False  # what is done otherwise now is said, too: reports no longer come by post, letters may
     means = means_of(old)
     return bool(means) and means <= found.gone
 
