@@ -65,7 +65,7 @@ class Later(Protocol):
 
 
 class Batches:
-    """Reads the notes of one open shelf. To make it takes some 50 ms, and is for a thread.
+    """Reads the notes of one open shelf. To make it takes some 0.1 s, and is for a thread.
 
     Args:
         shelf: The shelf.
