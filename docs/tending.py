@@ -30,7 +30,7 @@ Oil helps." --title "Northern crane" --tag oil
 shelfd remember "$crane
 It creaks, and oil helps." --title "Northern crane"
 shelfd remember "$crane
-It never creaks." --title "Northern crane"
+It needs no oil." --title "Northern crane"
 shelfd remember "The night shift starts at ten.
 The night shift starts at ten.
 Bring a lamp." --title Shifts
