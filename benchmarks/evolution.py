@@ -8,10 +8,11 @@ Hard, or the command fails, in all and in what is held out: of the notes that th
 those that should stay at most 0.5 % are superseded; 90 % of those are found that should be superseded and have a key,
 the same slot or a cue word, 60 % of all; 98 % of what the rules call a duplicate is one.
 
-1,865 more, in ``data/evolution_unseen.jsonl``, came in sixteen sets, each judged before the rules were changed for it:
-three of notes that are jotted down in other ways, as lines of a log or "gate: B22", five of full sentences as agents
-keep them, and eight by others, who saw neither rules nor data, one of them in other words on purpose. They are held to
-the limits of what is superseded wrongly, and not to those of recall.
+4,445 more, in ``data/evolution_unseen.jsonl``, came in 25 sets, each judged before the rules were changed for it: three
+of notes that are jotted down in other ways, as lines of a log or "gate: B22", five of full sentences as agents keep
+them, and seventeen by others, who saw neither rules nor data, one of them in other words on purpose. The first sixteen
+are held to the limits of what is superseded wrongly, and not to those of recall; for the last nine next to no rule was
+changed, for the twenty-third none, so that they show what is to be expected of notes of others.
 
 No constant is fitted: the rules have none. Domains take turns all the same, as each is judged alone.
 
@@ -36,6 +37,11 @@ from shelfd.memory.knowledge.evolution.reading import read
 DATA = Path(__file__).with_name("data") / "evolution.jsonl"
 UNSEEN = DATA.with_name("evolution_unseen.jsonl")
 SUPERSEDED = ("updated", "corrected")
+#: Sets that show what is to be expected of notes that no rule was made for.
+TO_EXPECT = (
+    "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third",
+    "twenty-fourth", "twenty-fifth",
+)  # fmt: skip
 
 Case = dict[str, Any]
 
@@ -158,12 +164,15 @@ def main() -> None:
     print(report(parts, "part"), report(domains, "domain"), report(languages, "language"), sep="\n\n")
     unseen = defaultdict[str, Score](Score)
     for case in map(json.loads, UNSEEN.read_text(encoding="utf-8").splitlines()):
-        judge(case, [unseen["all"], unseen[case["set"]]], show=arguments.tuning)
+        is_to_expect = case["set"] in TO_EXPECT
+        every = unseen["all of the last nine" if is_to_expect else "all of the first sixteen"]
+        judge(case, [every, unseen[case["set"]]], show=arguments.tuning and not is_to_expect)
     print(f"\n{report(unseen, 'unseen')}")
     sizes = [len(case["older"]) for case in cases]
     print(f"\n{len(cases)} cases of {min(sizes)}-{max(sizes)} older notes; CPU a case: {speed(cases)}")
     failures = [f"{name}: {what}" for name in parts for what in parts[name].failures()]
-    failures += [f"unseen, {name}: {what}" for name in unseen for what in unseen[name].failures(is_unseen=True)]
+    held = {name: score for name, score in unseen.items() if name not in (*TO_EXPECT, "all of the last nine")}
+    failures += [f"unseen, {name}: {what}" for name, score in held.items() for what in score.failures(is_unseen=True)]
     if failures:
         raise SystemExit("wanted: " + "; ".join(failures))
 

@@ -178,3 +178,31 @@ def test_a_form_that_may_be_a_noun_is_no_verb_before_one(text: str, subject: set
     (statement,) = read(text)
     assert statement.subject == subject
     assert statement.verb == verb
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Default step of lane 41 is rinse.", "Default step of lane 14 is dry."),
+        ("Alert level of kiln 2271: red.", "Alert level of kiln 2217: amber."),
+        ("Vole Crew used Volt in the 2021 raid on a mill.", "Vole Crew has stopped using Volt."),
+        ("Ida shares a loom with Anselm.", "As of March, Ida reports to Wen rather than to Anselm."),
+        ("Ida isst ihr Müsli mit Kokosmilch.", "Ida trinkt ihren Kaffee nicht mehr mit Kokosmilch."),
+        ("Nach Pori fahren wir mit dem Boot.", "Unsere Nachbarn fahren statt nach Pori nach Turku."),
+        ("Oma wohnt in Husum.", "Omas Schwester Berta wohnt nicht mehr in Husum."),
+        ("Opa nimmt seine Tropfen mittags.", "Ausnahmsweise nimmt Opa seine Tropfen diesmal abends statt mittags."),
+    ],
+)
+def test_another_number_person_or_occasion_ends_nothing(old: str, new: str) -> None:
+    assert verdict(old, new) not in SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The gate of dock 41 is open.", "The gate of dock 41 is closed."),
+        ("El horno pierde gas.", "Corrijo: el horno no pierde gas."),
+    ],
+)
+def test_what_is_said_of_the_same_number_or_corrected_in_so_many_words_is_superseded(old: str, new: str) -> None:
+    assert verdict(old, new) in SUPERSEDED

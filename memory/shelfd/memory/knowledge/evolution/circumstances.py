@@ -214,3 +214,19 @@ _VERSION_WORDS: Final = 2
 _HOUR: Final = 2  #: digits of an hour
 #: What may stand before the number of a version.
 _VERSIONS: Final = ((), ("version",), ("release",), ("firmware",), ("v",))
+
+
+_YEARS: Final = (1900, 2100)
+
+
+def is_of_a_day(statement: Statement) -> bool:
+    """Return whether it is told on which day or in which year something happened."""
+    if any(word[0] == "~" for word in statement.rest):
+        return True
+    return "#" in statement.rest and any(_YEARS[0] <= number <= _YEARS[1] for number in statement.amounts)
+
+
+def is_numbered_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether subjects that are the same in words are told apart by their numbers: rule 41, report 2271."""
+    count = sum(word[0] == "#" for word in new.subject) if "#" in new.subject else 0
+    return new.amounts[:count] != old.amounts[:count]  # what is said of them follows

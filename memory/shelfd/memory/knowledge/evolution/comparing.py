@@ -7,6 +7,8 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     ended_by,
     is_clock,
     is_exchangeable,
+    is_numbered_otherwise,
+    is_of_a_day,
     is_one_role,
     resumed,
 )
@@ -43,7 +45,7 @@ from shelfd.memory.knowledge.evolution.verdicts import (
 def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     judged = _compared(new, old)
-    if judged.verdict is Verdict.STAYS and judged is not UNREAL and new.language == old.language:
+    if judged.verdict is Verdict.STAYS and judged not in _DECIDED and new.language == old.language:
         return measured(new, old) or judged
     return judged
 
@@ -53,14 +55,14 @@ def _compared(new: Statement, old: Statement) -> Judgement:
         return NOTHING
     if new.words == old.words and (repeated := _repeated(new, old)) is not None:
         return repeated
-    if not new.subject or not old.subject:
-        return NOTHING
     same_subject = new.subject == old.subject
-    if not same_subject and not _may_exchange(new, old):
+    if not new.subject or not old.subject or not (same_subject or _may_exchange(new, old)):
         return NOTHING
+    if same_subject and is_numbered_otherwise(new, old):
+        return _ANOTHER_NUMBER
     if not new.real or not old.real:
         return UNREAL
-    if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
+    if _is_of_earlier_time(new, old):
         return EARLIER
     old = became(old)
     if new.effect is not Effect.SAYS and new.effect is not Effect.INSTEAD:
@@ -74,6 +76,18 @@ def _compared(new: Statement, old: Statement) -> Judgement:
     if new.positive != old.positive:
         return _negated(new, old)
     return _other_value(new, old)
+
+
+def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
+    """Return whether either tells of what was before, or the older one of what happened on a day: it did happen."""
+    if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
+        return True
+    return old.event and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
+
+
+_ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
+#: What measures cannot change.
+_DECIDED: Final = (UNREAL, _ANOTHER_NUMBER)
 
 
 def _repeated(new: Statement, old: Statement) -> Judgement | None:

@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.evolution.reading import END, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import tokenise
 from shelfd.memory.knowledge.evolution.values import HAVE, means_of
+from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.notes.words import ends_as_question
 
 _LANGUAGES: Final = ("en", "de", "es", "fr")
@@ -170,8 +171,8 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
             continue
         if old.event and not each.is_correction:
             continue  # it happened
-        if each.subject and old.subject < each.subject:
-            continue  # of somebody's mother, say
+        if each.subject and _is_of_another(each, old, words):
+            continue
         needed = value if _says_when(each.scope) else {word for word in value if word[0] != "~"}
         if old.verb == "be" or old.link or not needed <= each.gone or not can_end(old):
             needed |= verb
@@ -183,12 +184,30 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
     return None
 
 
+def _is_of_another(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether what has ended is said of somebody's mother, say, or of another who does the same no longer."""
+    whose, subject = ({plain(word, words) for word in each.subject} for each in (found, old))
+    if old.subject < found.subject or subject < whose:
+        return True
+    does_the_same = old.verb in found.scope and old.verb not in words["generic"]
+    return does_the_same and whose.isdisjoint(subject) and whose.isdisjoint((ME, US))
+
+
 def _is_used(old: Statement, found: Withdrawal) -> bool:
     """Return whether an older statement says what is done with what has ended: the state that is kept in a store."""
     if old.verb in ("be", *HAVE) or old.verb in found.scope or works_there(old):
         return False  # what is done otherwise now is said, too: reports no longer come by post, letters may
+    if _done_otherwise(found.scope, lexicon(old.language)):
+        return False  # who takes no milk in the coffee any more may have it with cereals
     means = means_of(old)
     return bool(means) and means <= found.gone
+
+
+def _done_otherwise(scope: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+    """Return whether something is told that is done, but that one thing is used, or takes the place of another."""
+    silent = words["generic"] | words["triggers"] | words["withdrawing"]
+    done = {words.verbs[word][0] for word in scope - silent if word in words.verbs}
+    return any(not words.alike(verb, USE[words.language]) for verb in done - silent)
 
 
 def _is_owned(old: Statement, value: AbstractSet[str], found: Withdrawal) -> bool:
