@@ -129,6 +129,10 @@ class ShelfIndex(Pictured):
 
         return parts
 
+    def release(self) -> None:
+        """Let what was frozen change again. See the port."""
+        self.index.release()
+
     def thaw(self, frozen: Frozen) -> Callable[[], None]:
         """Make an index of what was stored. See the port."""
         index, names, parts = RecallIndex(self._analyzer), Names(self._analyzer), dict(frozen.parts)
