@@ -81,7 +81,7 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 6
+    image_version: ClassVar[int] = 7
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
