@@ -1,7 +1,7 @@
 """Use cases on entities: notes that mention one, and names that mean the same."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from heapq import merge
 from typing import Any, Final
 
@@ -186,7 +186,8 @@ def add(tx: Transaction, params: AliasAddParams, call: Call) -> Outcome:
         name = EntityName(family(type_), key)
         alias = StoredAlias(*name, params.alias, canonical, params.canonical, type_, 0, tx.now)
         _put(tx, alias, stored)
-        read_again(tx, [params.alias, params.canonical])
+        replaced = [one for one in stored if one[:2] == name and not one.note]
+        read_again(tx, [params.alias, params.canonical, *_names(replaced)])
         known = Aliases([alias, *stored])
     return {
         "alias": shown(type_, params.alias), "canonical": known.canonical(type_, params.alias), "added": is_new,
@@ -216,8 +217,13 @@ def remove(tx: Transaction, params: AliasParams, call: Call) -> Outcome:
         return {"removed": False}
     tx.rows.entities.delete_aliases(*name)
     _put(tx, StoredAlias(*name, params.alias, "", "", type_, 0, tx.now), stored)
-    read_again(tx, [params.alias])
+    read_again(tx, [params.alias, *_names(one for one in stored if one[:2] == name)])
     return {"removed": True}
+
+
+def _names(gone: Iterable[StoredAlias]) -> list[str]:
+    """Names that notes may have been known to mention by aliases that are gone."""
+    return [one.canonical_name for one in gone if one.canonical]
 
 
 @read("alias.list")

@@ -180,6 +180,19 @@ async def test_an_alias_that_is_taken_back_derives_its_entities_anew(either: Api
     assert either.shelf().view.entities.get("actor", "blueotter") is None
 
 
+async def test_a_name_that_only_an_alias_made_known_is_known_no_longer(either: Api) -> None:
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.remember("Velvet Badger used PlugX.")
+    assert len(await mentioning(either, "actor", "Velvet Badger")) == 2
+    await either.call("alias.remove", type="actor", alias="Copper Lynx")
+    assert await mentioning(either, "actor", "Velvet Badger") == []
+    await either.remember("Storm Weasel used PlugX.")
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    assert len(await mentioning(either, "actor", "Storm Weasel")) == 1
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Sandworm")
+    assert await mentioning(either, "actor", "Storm Weasel") == []
+
+
 async def test_a_note_teaches_an_alias_and_takes_it_away_with_itself(either: Api) -> None:
     await either.remember("Velvet Badger stole documents.")
     note = await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
