@@ -5,6 +5,7 @@ With this module all rules are imported: nothing that the daemon's start imports
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
@@ -129,6 +130,8 @@ class Batches:
         """Derive the entities of *notes*; store them and then the position."""
         waiting: list[Derived] = []
         aliases = self._aliases.now()
+        if notes and not aliases.has_names:
+            await asyncio.to_thread(lambda: aliases.names)
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
             is_stated = not batch.began.is_scanning and self._shelf.view.statements.rev(note.row) == note.rev

@@ -128,6 +128,11 @@ class Aliases:
         ]
         return Gazetteer(dict.fromkeys(found))
 
+    @property
+    def has_names(self) -> bool:
+        """Whether :attr:`names` is made, which takes 20 ms of 2,000 aliases."""
+        return "names" in vars(self)
+
     @cached_property
     def _spelled(self) -> Mapping[EntityName, str]:
         """How names are written."""
