@@ -147,6 +147,14 @@ async def test_aliases_are_found_by_name(store: Store) -> None:
     assert (named(["a"]), named([])) == ([], [])
 
 
+async def test_the_aliases_that_a_note_says_are_found_by_it(store: Store) -> None:
+    await put(store, 1, learned=(alias("b", "a"), alias("a", "c")))
+    await put(store, 2, learned=(alias("d", "a"),))
+    await store.commit(write(lambda rows: rows.entities.put_alias(alias("x", "y"))))
+    assert [one.alias for one in store.view.entities.said_by(1)] == ["a", "b"]
+    assert store.view.entities.said_by(0) == store.view.entities.said_by(3) == []
+
+
 async def test_whoever_writes_finds_the_aliases_of_its_own_change_and_none_that_was_taken_back(store: Store) -> None:
     def found(rows: Writer) -> list[str]:
         return [one.canonical for one in rows.entities.named(["b", "c"])]

@@ -151,7 +151,7 @@ async def test_a_fact_is_answered_with_its_value(real: House) -> None:
         gone = await client.call_tool("forget", {"key": "home city", "nugget": "profile"})
         assert text(gone).startswith("forgotten: fact-profile-")
         again = await client.call_tool("forget", {"key": "home town", "nugget": "profile"})
-        assert text(again) == "There was nothing to forget under that key."
+        assert text(again) == "There was nothing to forget: it is hidden already, or there is no such key."
 
 
 async def test_a_memory_cannot_pass_for_our_words(real: House) -> None:

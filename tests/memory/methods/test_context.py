@@ -96,6 +96,18 @@ async def test_nothing_found(either: Api) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("budget", "text"),
+    [(1, ""), (8, "(no room for 1 relevant memory)"), (20, "(no room for 1 relevant memory: {id})")],
+)
+async def test_what_does_not_fit_is_not_said_to_be_unknown(api: Api, budget: int, text: str) -> None:
+    note = await api.remember("tea " * 40)
+    result = await context(api, token_budget=budget)
+
+    assert (result["text"], result["notes"], result["left_out"]) == (text.format(**note), [], [note["id"]])
+    assert (await context(api, "nothing at all", token_budget=budget))["text"] in ("", "No relevant memories found.")
+
+
 async def test_it_counts_like_a_recall_what_it_gives(api: Api) -> None:
     note = await api.remember("tea")
     await context(api, session_id="s")

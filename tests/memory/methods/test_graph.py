@@ -68,7 +68,8 @@ async def test_a_replaced_note_leaves_recall_until_asked_for(api: Api, method: s
 
 async def test_a_note_replaces_neither_itself_nor_what_replaced_it(api: Api) -> None:
     one, two = await api.remember("one"), await api.remember("two")
-    assert not (await api.call("mark_note_superseded", note_id=one["id"], superseded_by_id=one["id"]))["ok"]
+    itself = await api.call("mark_note_superseded", note_id=one["id"], superseded_by_id=one["id"])
+    assert itself == {"ok": False, "reason": "superseded_by_id: is the same note"}
     assert (await api.call("mark_note_superseded", note_id=one["id"], superseded_by_id=two["id"]))["ok"]
     assert not (await api.call("mark_note_superseded", note_id=two["id"], superseded_by_id=one["id"]))["ok"]
     missing = await api.call("mark_note_superseded", note_id="note-x", superseded_by_id=one["id"])

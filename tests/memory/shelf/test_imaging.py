@@ -4,21 +4,25 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import numpy as np
 import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from fakes import Api
 from shelfd.memory import MemorySettings
+from shelfd.memory.errors import Unavailable
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.image import Frozen
+from shelfd.memory.ports.image import Frozen, Image
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.shelf.imaging import ShelfImage
+from shelfd.storage.sqlite.images import SqliteImages
 
 NOTES = 30
 
@@ -255,6 +259,83 @@ async def test_what_is_purged_while_the_first_image_is_made_is_in_none_either(
     assert image.parts["index"]
     arrays = [array for some in image.parts["index"].values() for array in (some or {}).values()]
     assert not any(b"zanzibar" in array.tobytes() for array in arrays)
+
+
+@pytest.fixture
+def slowly_written(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event, list[str]]:
+    """Images are written when the second event is set; the first one says that one is; and what was written by whom."""
+    begun, may_go_on, written = asyncio.Event(), asyncio.Event(), list[str]()
+    save = SqliteImages.save
+
+    async def slowly(images: SqliteImages, image: Image) -> None:
+        begun.set()
+        await may_go_on.wait()
+        await save(images, image)
+        written.append("written")
+
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._CHANGES", 10_000)  # none is made unasked
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._FEW_CHANGES", 10_000)
+    monkeypatch.setattr(SqliteImages, "save", slowly)
+    return begun, may_go_on, written
+
+
+async def test_what_is_purged_while_an_image_is_written_is_whole_in_it(
+    durable: Api, slowly_written: tuple[asyncio.Event, asyncio.Event, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_go_on, _ = slowly_written
+    await remember(durable)
+    gone = (await durable.call("remember", content="crane 3 lifts the zanzibarword barrel"))["note"]["id"]
+    await durable.shelf().reach(None)
+    saving = asyncio.ensure_future(durable.shelf().image.save())
+    await begun.wait()
+    purging = asyncio.ensure_future(durable.call("forget", id=gone, purge=True))
+    await until(lambda: asked(durable, "zanzibarword"))
+    monkeypatch.setattr(ShelfImage, "forget_purged", _killed)  # at this point
+    may_go_on.set()
+    assert await saving
+    await asyncio.wait([purging])
+
+    image = await durable.shelf().store.images.load()
+    assert image is not None
+    index = ShelfIndex(durable.shelf().view, MemorySettings())
+    index.thaw(Frozen(image.facts["index"]["facts"], image.parts["index"]))()
+    contents = index.index._contents
+    columns, counted = contents.columns, np.zeros(len(contents.statistics.own), np.int64)
+    for ordinal in columns.alive(slice(columns.size)).nonzero()[0].tolist():
+        counted[list(contents.postings.terms_of(ordinal))] += 1
+    assert counted.tolist() == list(contents.statistics.own)
+
+
+async def until(found: Callable[[], Awaitable[list[Any]]]) -> None:
+    """Wait until nothing is found any more."""
+    for _ in range(1_000):
+        if not await found():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it is still found")
+
+
+async def _killed(_image: ShelfImage) -> bool:
+    raise Unavailable("this never comes to that")
+
+
+async def test_one_that_is_given_up_while_it_is_written_is_not_written_beside_the_next_one(
+    durable: Api, slowly_written: tuple[asyncio.Event, asyncio.Event, list[str]]
+) -> None:
+    begun, may_go_on, written = slowly_written
+    await remember(durable)
+    await durable.shelf().reach(None)
+    given_up = asyncio.ensure_future(durable.shelf().image.save())
+    await begun.wait()
+    given_up.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not given_up.done()
+    may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    assert written == ["written"]
+    assert await durable.shelf().image.save()
 
 
 async def test_one_that_is_given_up_is_not_read_for_beside_the_next_one(

@@ -86,16 +86,17 @@ def remembered_text(result: Mapping[str, Any]) -> str:
         lines.append(QUARANTINED)
     if note.get("redacted"):
         lines.append(f"taken out of it before it was stored: {', '.join(note['redacted'])}")
-    for name, text in (("superseded", "supersedes"), ("conflicts", "contradicts")):
-        if ids := result.get(name):
-            lines.append(f"{text} {', '.join(ids)}")
+    if ids := result.get("superseded"):
+        lines.append(f"supersedes {', '.join(ids)}")
+    if ids := result.get("conflicts"):
+        lines.append(f"contradicts what was known; both stay until somebody decides ({', '.join(ids)})")
     return "\n".join(lines)
 
 
 def forgotten_text(result: Mapping[str, Any]) -> str:
     """Return what was forgotten."""
     if not result["forgotten"]:
-        return "There was nothing to forget under that key."
+        return "There was nothing to forget: it is hidden already, or there is no such key."
     still = f"; parts of it are still in {', '.join(result['still_in'])}" if result["still_in"] else ""
     return f"forgotten: {', '.join(result['forgotten'])}{still}"
 

@@ -5,6 +5,7 @@ With this module all rules are imported: nothing that the daemon's start imports
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
@@ -104,22 +105,33 @@ class Batches:
             notes: Sequence[Note] = list(self._shelf.view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
             later = {} if self._later is None else self._later.wanted(notes, rows)
-            if any(row.kind == PURGED for row in rows):
-                self._aliases.forget()  # what a purged note said of names went with it
         else:
             notes = self._shelf.view.notes.scan(before_row=position.below, limit=BATCH)
             if notes:
                 position = position._replace(below=notes[-1].row)
             else:
-                position = position._replace(is_scanning=False, below=None, phrases=())
-            if position.phrases:
-                notes = [note for note in notes if _has_any(note, position.phrases)]
+                position = position._replace(is_scanning=False, below=None, phrases=(), entities=())
+            if notes and not position.is_reading_all:
+                notes = self._concerned(notes, position)
         await self._derive(notes, _Batch(began, position, last_seq, later))
+
+    def _concerned(self, notes: Iterable[Note], position: Position) -> list[Note]:
+        """Those of some notes that are to be read again."""
+        entities = self._shelf.view.entities
+        names = {(one.type, one.key) for one in entities.numbered(position.entities)}
+        return [
+            note
+            for note in notes
+            if _has_any(note, position.phrases)
+            or (names and any((one.type, one.key) in names for one in entities.of_note(note.row)))
+        ]
 
     async def _derive(self, notes: Sequence[Note], batch: _Batch) -> None:
         """Derive the entities of *notes*; store them and then the position."""
         waiting: list[Derived] = []
         aliases = self._aliases.now()
+        if notes and not aliases.has_names:
+            await asyncio.to_thread(lambda: aliases.names)
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
             is_stated = not batch.began.is_scanning and self._shelf.view.statements.rev(note.row) == note.rev
@@ -146,7 +158,7 @@ class Batches:
             return _SKIPPED
 
     async def _store(self, derived: Sequence[Derived], batch: _Batch, *, is_last: bool) -> None:
-        changed = [name for one in derived for name in self._aliases.last.changed(one.note.row, one.learned)]
+        aliases = self._aliases.last
 
         def apply(tx: Transaction) -> str | None:
             now = None
@@ -164,6 +176,7 @@ class Batches:
                 contest(tx, said)
             if is_last:
                 self._store_position(tx, batch)
+            changed = [name for one in still for name in aliases.changed(one.note.row, one.learned)]
             if changed:  # other notes may mention what one of these gave another name, or no longer does
                 read_again(tx, changed)
             if is_last and batch.later and self._later is not None:

@@ -44,14 +44,16 @@ def steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stat
         reading.read(segment.text, found, segment.offset)
     body: list[EntityMention] = []
     said: list[SaidAlias] = []
+    values: dict[tuple[str, str], str] = {}
     for segment in segments(note.content):
         found = mentions_in(segment, aliases.names, types)
         body += found
+        values |= {(one.type, one.key): one.value for one in found}
         said += find_aliases(segment, found)
         reading.read(segment.text, found, segment.offset)
         yield None
     weighed = weights(bounded(head), bounded(body))
-    values = {(one.type, one.key): one.value for one in (*body, *head)}
+    values |= {(one.type, one.key): one.value for one in head}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
     is_said = said and note.live
     says = learned(said, aliases, note.row, now=now) if is_said else ()

@@ -10,7 +10,7 @@ from shelfd.protocol import from_micros
 
 CHARACTERS_PER_TOKEN: Final = 4
 #: Ids that are named of notes there was no room for.
-_NAMED: Final = 5
+_IDS: Final = 5
 
 
 class ContextText(NamedTuple):
@@ -67,7 +67,7 @@ def context_text(
     kept = [item for at, item in enumerate(found) if at in fitting]
     left_out = [item.note for at, item in enumerate(found) if at not in fitting]
     numbered = [_entry(item, number, content_chars, disputed) for number, item in enumerate(kept, start=1)]
-    text = "\n\n".join([_heading(len(kept)), *numbered]) if kept else "No relevant memories found."[:budget]
+    text = "\n\n".join([_heading(len(kept)), *numbered]) if kept else _none(left_out, budget)
     if kept and left_out and len(text) + 2 + len(rest := _left_out(left_out)) <= budget:
         text = f"{text}\n\n{rest}"
     return ContextText(text, [item.note for item in kept], left_out)
@@ -87,10 +87,23 @@ def _heading(count: int) -> str:
     return f"## Relevant Memories ({count} notes)"
 
 
+def _none(left_out: Sequence[Note], budget: int) -> str:
+    """What is said instead of entries, as far as there is room for that: there are none, or none that fits."""
+    if not left_out:
+        sayings = ["No relevant memories found."]
+    else:
+        none = f"(no room for {len(left_out)} relevant {'memory' if len(left_out) == 1 else 'memories'}"
+        sayings = [f"{none}: {_named(left_out)})", f"{none})"]
+    return next((said for said in sayings if len(said) <= budget), "")
+
+
 def _left_out(notes: Sequence[Note]) -> str:
-    ids = ", ".join(note.id for note in notes[:_NAMED])
-    more = ", ..." if len(notes) > _NAMED else ""
-    return f"(no room for {len(notes)} more: {ids}{more})"
+    return f"(no room for {len(notes)} more: {_named(notes)})"
+
+
+def _named(notes: Sequence[Note]) -> str:
+    ids = ", ".join(note.id for note in notes[:_IDS])
+    return f"{ids}, ..." if len(notes) > _IDS else ids
 
 
 def _entry(item: Found, number: int, content_chars: int, disputed: Collection[int]) -> str:

@@ -1,12 +1,12 @@
 """Use cases on entities: notes that mention one, and names that mean the same."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from heapq import merge
 from typing import Any, Final
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.errors import Conflict, InvalidParams, QuotaExceeded
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
 from shelfd.memory.knowledge.entities.phrases import (
@@ -171,37 +171,59 @@ def add(tx: Transaction, params: AliasAddParams, call: Call) -> Outcome:
     Raises:
         InvalidParams: If the two are one, or there is no such type.
         Conflict: If the other is, by however many steps, an alias of this one.
+        QuotaExceeded: If callers gave or took back as many aliases as a shelf knows.
     """
     type_ = checked_type(params.type, "type", call)
     key, canonical = key_of(type_, params.alias), key_of(type_, params.canonical)
     if key == canonical:
         raise InvalidParams("alias: is the same name as canonical", field="alias")
-    known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
+    stored = tx.rows.entities.aliases(limit=ALIASES_KNOWN)
+    known = Aliases(stored)
     if key in known.chain(type_, params.canonical):
         raise Conflict("canonical: is itself an alias of this name; remove that first", field="canonical")
     is_new = known.chain(type_, params.alias)[:1] != [canonical]
     if is_new:
         name = EntityName(family(type_), key)
-        tx.rows.entities.put_alias(StoredAlias(*name, params.alias, canonical, params.canonical, type_, 0, tx.now))
-        read_again(tx, [params.alias, params.canonical])
-        known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
+        alias = StoredAlias(*name, params.alias, canonical, params.canonical, type_, 0, tx.now)
+        _put(tx, alias, stored)
+        replaced = [one for one in stored if one[:2] == name and not one.note]
+        read_again(tx, [params.alias, params.canonical, *_names(replaced)])
+        known = Aliases([alias, *stored])
     return {
         "alias": shown(type_, params.alias), "canonical": known.canonical(type_, params.alias), "added": is_new,
     }  # fmt: skip
 
 
+def _put(tx: Transaction, alias: StoredAlias, stored: Sequence[StoredAlias]) -> None:
+    """Store what a caller says of a name, if it is among the first that a shelf knows."""
+    given = [one for one in stored if not one.note]
+    if len(given) >= ALIASES_KNOWN and not any(one[:2] == alias[:2] for one in given):
+        message = f"a shelf has at most {ALIASES_KNOWN} aliases that callers gave or took back"
+        raise QuotaExceeded(message, field="alias", limit=ALIASES_KNOWN)
+    tx.rows.entities.put_alias(alias)
+
+
 @change("alias.remove", then=_renew)
 def remove(tx: Transaction, params: AliasParams, call: Call) -> Outcome:
-    """Take back that a name means the same as another: no note that says so makes it one again."""
+    """Take back that a name means the same as another: no note that says so makes it one again.
+
+    Raises:
+        QuotaExceeded: As for ``alias.add``.
+    """
     type_ = checked_type(params.type, "type", call)
     name = EntityName(family(type_), key_of(type_, params.alias))
-    known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
-    if not known.chain(type_, params.alias):
+    stored = tx.rows.entities.aliases(limit=ALIASES_KNOWN)
+    if not Aliases(stored).chain(type_, params.alias):
         return {"removed": False}
     tx.rows.entities.delete_aliases(*name)
-    tx.rows.entities.put_alias(StoredAlias(*name, params.alias, "", "", type_, 0, tx.now))
-    read_again(tx, [params.alias])
+    _put(tx, StoredAlias(*name, params.alias, "", "", type_, 0, tx.now), stored)
+    read_again(tx, [params.alias, *_names(one for one in stored if one[:2] == name)])
     return {"removed": True}
+
+
+def _names(gone: Iterable[StoredAlias]) -> list[str]:
+    """Names that notes may have been known to mention by aliases that are gone."""
+    return [one.canonical_name for one in gone if one.canonical]
 
 
 @read("alias.list")
@@ -214,10 +236,11 @@ def list_aliases(shelf: Shelf, params: AliasListParams, call: Call) -> dict[str,
         for name, step in built_in().items()
     }
     given: set[tuple[str, str]] = set()
+    known = Aliases(stored)
     notes = shelf.view.notes.by_rows([alias.note for alias in stored if alias.note])
     for alias in stored:
         name = EntityName(alias.family, alias.alias)
-        if name in given:
+        if name in given or known.chain(alias.type, alias.name)[:1] != [alias.canonical][: bool(alias.canonical)]:
             continue
         given.add(name)
         found.pop(name, None)

@@ -55,6 +55,8 @@ def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome
     old, new = tx.rows.notes.get(params.note_id), tx.rows.notes.get(params.superseded_by_id)
     if old is None or new is None:
         return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
+    if old.row == new.row:
+        return {"ok": False, "reason": "superseded_by_id: is the same note"}
     if _leads_to(tx, new.id, old.id):
         return {"ok": False, "reason": "superseded_by_id: that note is itself replaced by this one"}
     tx.supersede(old, new.id)

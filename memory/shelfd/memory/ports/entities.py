@@ -114,6 +114,9 @@ class EntitiesView(Protocol):
     def aliases(self, *, limit: int) -> list[StoredAlias]:
         """Return at most *limit* aliases: those that callers gave, then those of notes, by row; by family and alias."""
 
+    def said_by(self, row: int) -> list[StoredAlias]:
+        """Return the aliases that a note says, by family and alias."""
+
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
         """Return the aliases with one of these few canonical forms, of any type: those that callers gave first."""
 

@@ -138,8 +138,11 @@ class Pictured(Projection, Protocol):
             stored: Parts that are stored already.
 
         Returns:
-            A function for another thread.
+            A function for another thread. What it returns is not changed before :meth:`release`.
         """
+
+    def release(self) -> None:
+        """Let what was frozen change again: it was written, or is written no more. Called on the loop."""
 
     def thaw(self, frozen: Frozen) -> Callable[[], None]:
         """Make of a stored state what it knows; called on another thread.

@@ -74,8 +74,8 @@ class RecallIndex:
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
         self._changing = Lock()
-        self._is_read = False  # for an image that is being made
-        self._gone: set[int] = set()  # rows of what is to be erased when it is made
+        self._is_frozen = False  # for an image that is being made
+        self._gone: set[int] = set()  # rows of what is to be erased when it is written
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
         self._begin()
 
@@ -119,11 +119,11 @@ class RecallIndex:
     def erase(self, rows: Iterable[int]) -> None:
         """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them.
 
-        While one is made, that takes place when the next one is begun: it is made of what is erased.
+        While one is made of what is erased, that takes place when it is written.
         """
         gone = set(rows)
         with self._changing:
-            if self._is_read:
+            if self._is_frozen:
                 self._writer.remove(gone)
                 self._gone |= gone
             else:
@@ -137,22 +137,20 @@ class RecallIndex:
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`.
 
-        Another thread may call it, before the next one is asked for.
+        Another thread may call it, before :meth:`release` is.
         """
         with self._changing:
-            if self._gone:
-                self._writer.erase(self._gone)
-                self._gone = set()
             frozen = freeze(self._contents, stored)
-        self._is_read = True
+        self._is_frozen = True
+        return frozen
 
-        def read() -> Frozen:
-            try:
-                return frozen()
-            finally:
-                self._is_read = False
-
-        return read
+    def release(self) -> None:
+        """Erase what was to be erased since there is a frozen state, of which parts are what the index has itself."""
+        with self._changing:
+            self._is_frozen = False
+            gone, self._gone = self._gone, set()
+            if gone:
+                self._writer.erase(gone)
 
     def restore(self, frozen: Frozen) -> None:
         """Be what was frozen; this index is empty.

@@ -81,7 +81,7 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 6
+    image_version: ClassVar[int] = 7
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
@@ -128,6 +128,10 @@ class ShelfIndex(Pictured):
             return Frozen(facts, {**arrays, _NAMES: {**texts(lines), "rows": np.array(rows, np.int64)}})
 
         return parts
+
+    def release(self) -> None:
+        """Let what was frozen change again. See the port."""
+        self.index.release()
 
     def thaw(self, frozen: Frozen) -> Callable[[], None]:
         """Make an index of what was stored. See the port."""

@@ -79,6 +79,9 @@ class ShelfCounts(Pictured):
         names = [name if self._nuggets.get(number, (0,))[0] else "" for name, number in self._numbers.items()]
         return lambda: Frozen({"nuggets": names}, {"notes": {"counted": counted}})
 
+    def release(self) -> None:
+        """Do nothing: what was frozen is a copy. See the port."""
+
     def thaw(self, frozen: Frozen) -> Callable[[], None]:
         """Count what was stored. See the port."""
         counted = (frozen.parts["notes"] or {})["counted"]

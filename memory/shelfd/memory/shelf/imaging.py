@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import structlog
 
 from shelfd.memory.errors import ShelfError
-from shelfd.memory.ports.image import Frozen, Image
+from shelfd.memory.ports.image import Arrays, Frozen, Image
 from shelfd.memory.ports.projection import PURGED, Pictured
 from shelfd.memory.ports.store import Clock, Store, ended
 from shelfd.memory.shelf.track import Track
@@ -242,24 +242,37 @@ class ShelfImage:
                 for track in self._tracks
             }
             self._is_there = True  # soon: what is purged from now on has to be taken out of it
-            parts_of = {name: get for name, (get, _) in freezing.items()}
-            reading = asyncio.ensure_future(asyncio.to_thread(_read, parts_of))
+            writing = asyncio.ensure_future(self._write(seq, made_by, freezing))
             try:
-                frozen = await asyncio.shield(reading)
-                facts = {name: {"facts": frozen[name].facts, "skipped": freezing[name][1]} for name in frozen}
-                parts = {name: frozen[name].parts for name in frozen}
-                await self._store.images.save(Image(seq, made_by, facts, parts))
+                parts = await asyncio.shield(writing)
             except ShelfError as error:
                 log.warning("image.write_failed", shelf=self._shelf, reason=error.message)
                 self._stored = {}  # whatever is wrong there, the next one is written as a whole
                 return False
             except asyncio.CancelledError:
-                await ended(reading)  # what is read for one image is not changed for the next
+                await ended(writing)  # what is read for one image is not changed for the next
                 raise
+            finally:
+                for track in self._tracks:
+                    cast("Pictured", track.projection).release()
             self._seq, self._stored, self.problem = seq, {name: set(some) for name, some in parts.items()}, None
             took_ms = round((self._clock.monotonic() - began) * 1000, 1)
             log.info("image.written", shelf=self._shelf, seq=seq, duration_ms=took_ms)
             return True
+
+    async def _write(
+        self, seq: int, made_by: Mapping[str, Any], freezing: Mapping[str, tuple[Callable[[], Frozen], list[Any]]]
+    ) -> Mapping[str, Mapping[str, Arrays | None]]:
+        """Read for an image, write it, and return its parts.
+
+        Raises:
+            Unavailable: If it cannot be written.
+        """
+        frozen = await asyncio.to_thread(_read, {name: get for name, (get, _) in freezing.items()})
+        facts = {name: {"facts": frozen[name].facts, "skipped": freezing[name][1]} for name in frozen}
+        parts = {name: frozen[name].parts for name in frozen}
+        await self._store.images.save(Image(seq, made_by, facts, parts))
+        return parts
 
     async def forget_purged(self) -> bool:
         """Have the image hold nothing of what was purged by now; return False if it may still do."""

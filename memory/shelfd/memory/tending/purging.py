@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
+from shelfd.memory.knowledge.position import unlearn
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, gone_note
 from shelfd.memory.notes.note import EVOLVED_BY, MERGED_INTO, NO_EXTRA, Extra, Link, Note
@@ -54,7 +55,9 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
     after: int | None = None if is_redacted else 0
     while after is not None:
         after = tx.rows.notes.redact(note, after=after, limit=_ALL)
+    said = tx.rows.entities.said_by(note.row)
     tx.rows.notes.delete(note)
+    unlearn(tx, said)
     tx.touched.pop(note.id, None)
     tx.rows.meta.put(gone_note(note.id), str(tx.now))  # a copy of the shelf may still have it
     tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))

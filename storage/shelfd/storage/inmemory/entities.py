@@ -58,6 +58,9 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
         found = sorted(self._tables.aliases.values(), key=lambda alias: (alias.note, alias.family, alias.alias))
         return found[: max(limit, 0)]
 
+    def said_by(self, row: int) -> list[StoredAlias]:
+        return [alias for alias in self.aliases(limit=len(self._tables.aliases)) if alias.note == row > 0]
+
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
         return [alias for alias in self.aliases(limit=len(self._tables.aliases)) if alias.alias in aliases]
 

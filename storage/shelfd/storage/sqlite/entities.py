@@ -21,6 +21,7 @@ from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows,
 ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
 _PUT_ALIAS: Final = f"INSERT OR REPLACE INTO alias ({ALIAS_COLUMNS}) VALUES ({placeholders(ALIAS_COLUMNS)})"  # noqa: S608
 _ALIASES: Final = f"SELECT {ALIAS_COLUMNS} FROM alias ORDER BY note, family, alias LIMIT ?"  # noqa: S608
+_SAID: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE note = ? AND note > 0 ORDER BY family, alias"  # noqa: S608
 _NAMED: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE alias IN ({{}})"  # noqa: S608
 _UNUSED: Final = (
     f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
@@ -96,6 +97,9 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
 
     def aliases(self, *, limit: int) -> list[StoredAlias]:
         return [StoredAlias._make(columns) for columns in self._database.all(_ALIASES, (max(limit, 0),))]
+
+    def said_by(self, row: int) -> list[StoredAlias]:
+        return [StoredAlias._make(columns) for columns in self._database.all(_SAID, (row,))]
 
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
         wanted = ", ".join("?" * len(aliases))

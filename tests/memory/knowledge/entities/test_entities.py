@@ -10,6 +10,10 @@ import pytest
 
 from fakes import Api
 from shelfd.memory.knowledge import batches
+from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.ports.log import Origin
 
 
 async def mentioning(api: Api, type_: str, value: str, **named: Any) -> list[str]:
@@ -176,6 +180,19 @@ async def test_an_alias_that_is_taken_back_derives_its_entities_anew(either: Api
     assert either.shelf().view.entities.get("actor", "blueotter") is None
 
 
+async def test_a_name_that_only_an_alias_made_known_is_known_no_longer(either: Api) -> None:
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.remember("Velvet Badger used PlugX.")
+    assert len(await mentioning(either, "actor", "Velvet Badger")) == 2
+    await either.call("alias.remove", type="actor", alias="Copper Lynx")
+    assert await mentioning(either, "actor", "Velvet Badger") == []
+    await either.remember("Storm Weasel used PlugX.")
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    assert len(await mentioning(either, "actor", "Storm Weasel")) == 1
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Sandworm")
+    assert await mentioning(either, "actor", "Storm Weasel") == []
+
+
 async def test_a_note_teaches_an_alias_and_takes_it_away_with_itself(either: Api) -> None:
     await either.remember("Velvet Badger stole documents.")
     note = await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
@@ -188,6 +205,35 @@ async def test_a_note_teaches_an_alias_and_takes_it_away_with_itself(either: Api
     await either.call("forget", id=note["id"], purge=True)
     assert (await either.call("recall_actor", actor_name="Velvet Badger"))["entity"]["canonical"] == "velvet-badger"
     assert not [a for a in (await either.call("alias.list", limit=1000))["aliases"] if a["source"] == "note"]
+
+
+async def test_what_a_purged_note_taught_is_unlearned_everywhere(either: Api) -> None:
+    note = await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    used = await either.remember("Copper Lynx used PlugX.")
+    await either.remember("Velvet Badger, also known as Copper Lynx, sent mails.")  # is known already
+    other = await either.remember("Copper Lynx, also known as Brass Newt, slept.")
+    assert len(await mentioning(either, "actor", "Brass Newt")) == 4
+    await either.call("forget", id=note["id"], purge=True)
+    assert len(await mentioning(either, "actor", "Brass Newt")) == 3, "another note says so, too"
+    await either.call("forget", id=other["id"], purge=True)
+    said = [alias for alias in (await either.call("alias.list", limit=1000))["aliases"] if alias["source"] == "note"]
+    assert [{alias["alias"], alias["canonical"]} for alias in said] == [{"copper-lynx", "velvet-badger"}]
+    await either.call("forget", id=said[0]["note_id"], purge=True)
+    assert await mentioning(either, "actor", "Copper Lynx") == []
+    view = either.shelf().view
+    assert [one.key for one in view.entities.of_note(view.notes.by_ids([used["id"]])[used["id"]].row)] == ["plugx"]
+
+
+async def test_no_name_of_a_purged_note_is_kept_to_read_others_by(either: Api) -> None:
+    note = await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.call("recall_actor", actor_name="x")
+    await either.call("note.edit", id=note["id"], content="The group Velvet Badger is active.")
+    reader = either.shelf().enrichment
+    while not (stored := either.shelf().view.entities.position() or {}).get("phrases"):
+        await reader._step()  # type: ignore[attr-defined]  # up to where others would be read again
+    assert "copper lynx" in stored["phrases"]
+    await either.call("forget", id=note["id"], purge=True)
+    assert "copper" not in str(either.shelf().view.entities.position()).lower()
 
 
 async def test_a_learned_alias_that_was_taken_back_is_not_learned_again(either: Api) -> None:
@@ -216,6 +262,44 @@ async def test_an_alias_of_itself_and_a_circle_are_refused(either: Api) -> None:
     refused = await either.refused("alias.add", type="malware", alias="C1", canonical="A1")
     assert (refused.code, refused.field) == (-32002, "canonical")
     assert (await either.refused("alias.add", type="actor", alias="apt28", canonical="Fancy Bear")).code == -32002
+
+
+async def test_a_long_chain_of_aliases_has_one_end_and_is_no_circle(either: Api) -> None:
+    for number in range(40):
+        await either.call("alias.add", type="person", alias=f"Nara {number}", canonical=f"Nara {number + 1}")
+    refused = await either.refused("alias.add", type="person", alias="Nara 40", canonical="Nara 0")
+    assert (refused.code, refused.field) == (-32002, "canonical")
+    await either.remember("Nara 0 lives in Oslo.")
+    for number in (0, 20, 40):
+        found = await either.call("recall_entity", entity_type="person", entity_value=f"Nara {number}")
+        assert (found["entity"]["canonical"], len(found["notes"])) == ("nara-40", 1)
+
+
+async def test_two_notes_that_teach_each_other_s_alias_teach_one(either: Api) -> None:
+    said = ("The group Velvet Badger, aka Copper Lynx, is active.", "Copper Lynx, aka Velvet Badger, is back.")
+    notes = [{"content": content} for content in (*said, "Copper Lynx used PlugX.", "Velvet Badger used Mimikatz.")]
+    await either.call("remember_many", notes=notes)  # read in one batch
+    for name in ("Copper Lynx", "Velvet Badger"):
+        found = await either.call("recall_actor", actor_name=name)
+        assert (found["entity"]["canonical"], len(found["notes"])) == ("velvet-badger", 4)
+    listed = (await either.call("alias.list", type="actor", limit=1000))["aliases"]
+    assert [alias["alias"] for alias in listed if alias["source"] == "note"] == ["copper-lynx"]
+
+
+async def test_more_aliases_than_a_shelf_knows_are_refused(either: Api) -> None:
+    def give(tx: Transaction) -> None:
+        for number in range(ALIASES_KNOWN - 1):
+            name, key = f"Firm {number}", f"firm{number}"
+            tx.rows.entities.put_alias(StoredAlias("organization", key, name, "a", "A", "organization", 0, 1))
+
+    await either.shelf().commit(Origin("test", "test"), give)
+    given = {"type": "organization", "canonical": "Nordwind"}
+    assert (await either.call("alias.add", alias="The last", **given))["canonical"] == "nordwind"
+    refused = await either.refused("alias.add", alias="One more", **given)
+    assert (refused.code, refused.field) == (-32010, "alias")
+    assert (await either.refused("alias.remove", type="actor", alias="Fancy Bear")).code == -32010
+    assert (await either.call("alias.add", alias="The last", type="organization", canonical="Firm 1"))["added"]
+    assert (await either.call("alias.remove", type="organization", alias="The last"))["removed"]
 
 
 async def test_aliases_are_listed_page_by_page(either: Api) -> None:

@@ -192,6 +192,11 @@ def test_identifiers_are_found(type_: str, text: str, value: str) -> None:
         ("September was wet.", "temporal", "September"),
         ("It is on the first Saturday of May.", "temporal", "first Saturday of May"),
         ("The battle was fought in 1571.", "temporal", "1571"),
+        ("Ich wohne in der Karl-Heine-Straße 12.", "location", "karl-heine-strasse"),
+        ("Die Heinrich-Heine-Allee ist gesperrt.", "location", "heinrich-heine-allee"),
+        ("Anna Lund wohnt am Rosa-Luxemburg-Platz.", "location", "rosa-luxemburg-platz"),
+        ("Sie lernt an der Willy-Brandt-Schule.", "organization", "willy-brandt-schule"),
+        ("Anna-Lena Weg called.", "person", "anna-lena-weg"),
     ],
 )
 def test_names_are_known_by_what_stands_beside_them(text: str, type_: str, value: str) -> None:

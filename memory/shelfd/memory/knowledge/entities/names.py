@@ -55,6 +55,13 @@ _SURNAMES: Final = frozenset("park lane forest castle rivers hills bay bridge ga
 #: Streets are named after these.
 _ROYAL: Final = frozenset("king queen prince princess president lord bishop".split())
 _STREETS: Final = frozenset("street road avenue lane boulevard square".split())
+#: What is named after somebody in German ends with what it is, behind a hyphen: "Karl-Heine-Straße".
+_NAMED_AFTER: Final = {
+    **dict.fromkeys("straße strasse platz weg allee gasse ring ufer damm brücke park".split(), "location"),
+    **dict.fromkeys(
+        "schule gymnasium institut stiftung krankenhaus klinik universität hochschule akademie".split(), "organization"
+    ),
+}
 
 
 class _Run(NamedTuple):
@@ -191,6 +198,14 @@ def _is_name_after_all(segment: Segment, first: int, end: int) -> bool:
 def _kinds(segment: Segment, first: int, end: int, people: set[str]) -> Iterator[tuple[str, int, int, float]]:
     low, lists = segment.low, word_lists()
     size = end - first
+    if size > 1 and low[end - 1] in _NAMED_AFTER and segment.between(end - 2) == "-":
+        begin = end - 2
+        while begin > first and segment.between(begin - 1) == "-":
+            begin -= 1
+        if begin > first:
+            yield from _kinds(segment, first, begin, people)
+        yield _NAMED_AFTER[low[end - 1]], begin, end, 0.85
+        return
     whole = _by_own_words(segment, first, end)
     if whole is not None:
         yield whole, first, end, 0.85

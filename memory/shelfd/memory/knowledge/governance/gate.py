@@ -12,7 +12,14 @@ from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
-from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, UNSPACED, secret_rules
+from shelfd.memory.knowledge.governance.secrets import (
+    ASSIGNING,
+    SHORTEST,
+    UNSPACED,
+    in_small_letters,
+    secret_rules,
+    tag_rules,
+)
 from shelfd.memory.notes.note import NO_EXTRA, QUARANTINED, Note
 from shelfd.memory.ports.intake import Intake
 from shelfd.memory.ports.log import Origin
@@ -22,6 +29,7 @@ log = structlog.get_logger("shelfd.memory")
 
 #: A tag or an alias of which so much is part of something that was taken out goes with it.
 _PART: Final = 6
+_TAGS: Final = "tags"
 #: More than so many credentials or personal data make a note that is refused: what is left of it would say little.
 _MOST: Final = 64
 
@@ -114,16 +122,19 @@ class Gate(Intake):
 
     def _search(self, parts: Sequence[_Part]) -> list[_Found]:
         settings = self._settings
-        kinds: list[tuple[Treatment, Sequence[Finder]]] = []
+        kinds: list[tuple[Treatment, Sequence[Finder], Sequence[_Part]]] = []
         if self._looks_for_secrets:
-            kinds.append((settings.secrets, (*_secret_rules(), *self._own_secrets)))
+            kinds.append((settings.secrets, (*_secret_rules(), *self._own_secrets), parts))
+            if tags := [part for part in parts if part.field == _TAGS]:
+                kinds.append((settings.secrets, (*_tag_rules(), *map(in_small_letters, self._own_secrets)), tags))
         if self._looks_for_personal_data:
-            kinds.append((settings.personal_data, _personal_rules(settings.personal_kinds, settings.phone_region)))
+            rules = _personal_rules(settings.personal_kinds, settings.phone_region)
+            kinds.append((settings.personal_data, rules, parts))
         everything = (
             _Found(text, rule.name, part.field, treatment)
-            for treatment, rules in kinds
+            for treatment, rules, among in kinds
             for rule in rules
-            for part in parts
+            for part in among
             for text in rule.find(part.text)
         )
         found: dict[str, _Found] = {}
@@ -184,6 +195,7 @@ def _telling_words() -> frozenset[bytes]:
 
 #: Made when the first text needs them: that takes some milliseconds, which the start has not.
 _secret_rules = cache(secret_rules)
+_tag_rules = cache(tag_rules)
 _personal_rules = cache(personal_rules)
 
 
@@ -215,7 +227,7 @@ def _parts(note: Note) -> list[_Part]:
     """The texts of a note, and where each stands."""
     extra = note.extra
     parts = [_Part("title", note.title), _Part("content", note.content)]
-    parts += [_Part("tags", tag) for tag in note.tags]
+    parts += [_Part(_TAGS, tag) for tag in note.tags]
     parts += [_Part("aliases", alias) for alias in extra.aliases]
     for name, value in extra.fields.items():
         # With its name: what is no secret by itself may be one that is assigned.

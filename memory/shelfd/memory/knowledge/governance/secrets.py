@@ -203,3 +203,16 @@ def secret_rules() -> Sequence[Finder]:
     given = TextRule("command_password", tuple(_COMMANDS), _GIVEN, _is_given, group=1)
     assigned = _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)
     return [*known, *sent, url_password, given, assigned, _SaidSecret("said_secret", (), _SAID, _is_said)]
+
+
+def tag_rules() -> Sequence[Finder]:
+    """Return the rules of known shapes for tags, which are in small letters: who sees one knows the credential."""
+    return [
+        in_small_letters(TextRule(name, hints, re.compile(shape), _is_sent)) for name, (hints, shape) in _SHAPES.items()
+    ]
+
+
+def in_small_letters(rule: TextRule) -> TextRule:
+    """Return what finds the same in a text in small letters."""
+    pattern = re.compile(rule.pattern.pattern, rule.pattern.flags | re.IGNORECASE)
+    return rule._replace(hints=tuple(hint.lower() for hint in rule.hints), pattern=pattern)
