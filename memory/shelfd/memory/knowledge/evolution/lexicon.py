@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -73,7 +74,7 @@ class AlphabeticLexicon:
     corrects: re.Pattern[str]
     adds: re.Pattern[str]
     patterns: tuple[tuple[str, re.Pattern[str], frozenset[str]], ...]  #: with words one of which is in what each fits
-    pattern_words: frozenset[str]  #: all of these
+    patterns_of: dict[str, tuple[int, ...]]  #: such a word -> the places of its patterns; of "" those without words
     home: str
     feminine: tuple[tuple[str, str], ...]  #: how words for women end who do something -> how those for men do
 
@@ -167,6 +168,15 @@ def _add_verbs(verbs: dict[str, tuple[str, bool]], text: dict[str, str], languag
     return frozenset(futures & verbs.keys())
 
 
+def _by_word(words: Iterable[frozenset[str]]) -> dict[str, tuple[int, ...]]:
+    """Return word -> the places of those that have it; of "" those that have none."""
+    found: dict[str, tuple[int, ...]] = {}
+    for place, some in enumerate(words):
+        for word in some or ("",):
+            found[word] = (*found.get(word, ()), place)
+    return found
+
+
 @cache
 def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
@@ -233,7 +243,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         corrects=_either(text["correction_phrases"]),
         adds=_either(text["additive_phrases"]),
         patterns=patterns,
-        pattern_words=frozenset().union(*(leading for _, _, leading in patterns)),
+        patterns_of=_by_word(leading for _, _, leading in patterns),
         home=text["home_verb"],
         feminine=tuple((end, other) for end, _, other in (each.partition(":") for each in text["feminine"].split())),
     )
