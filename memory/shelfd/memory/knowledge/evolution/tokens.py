@@ -1,9 +1,10 @@
 """A sentence as words: folded, with its amounts in base units and its times marked."""
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.notes.words import fold
 
 #: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
@@ -28,6 +29,8 @@ _CONTRACTED: Final = {
 }
 #: A French word that lost its end to the next one, as in "l'adresse".
 _ELIDED: Final = re.compile(r"\b([ldjncsmt]|qu)'(?=\w)", re.IGNORECASE)
+#: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
+_SENTENCES: Final = 16
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
@@ -156,6 +159,12 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     if first < 0:
         return _new(SentenceWords, (words, {}, frozenset(proper)))
     return _amounts(words, first, lexicon, frozenset(proper))
+
+
+@lru_cache(_SENTENCES)
+def words_in(sentence: str, language: str) -> SentenceWords:
+    """Return the words of *sentence*, which are nobody's to change: what a note states is read from them, and more."""
+    return tokenise(sentence, lexicon(language))
 
 
 def _of_month(words: list[str], day: str, lexicon: AlphabeticLexicon) -> str:
