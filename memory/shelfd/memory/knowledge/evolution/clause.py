@@ -30,12 +30,14 @@ def read_clause(
     said = " ".join(words)
     marks = find_marks(words, said, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
-        places = lexicon.patterns_of
+        places, whole_said = lexicon.patterns_of, f"{' '.join(before)} {said}" if before else said
         for place in sorted({place for word in ("", *before, *words) for place in places.get(word, ())}):
-            name, pattern, _ = lexicon.patterns[place]
+            name, pattern, part = lexicon.patterns[place]
+            if part not in whole_said:
+                continue
             match, whole = pattern.match(said), words
             if match is None and before:
-                match, whole = pattern.match(f"{' '.join(before)} {said}"), [*before, *words]
+                match, whole = pattern.match(whole_said), [*before, *words]
             if match is not None and name == Effect.ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
                 continue  # what is sold for 700 euros is still sold
             if match is not None:

@@ -89,8 +89,10 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
-    return words["be"].isdisjoint(label) and words["triggers"].isdisjoint(label) and not any(
-        words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label
+    return (
+        words["be"].isdisjoint(label)
+        and words["triggers"].isdisjoint(label)
+        and not any(words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label)
     )
 
 

@@ -33,7 +33,7 @@ _SIGN: Final = re.compile(
 
 
 def needed_part(pattern: str) -> str:
-    """Return a text that stands in all that *pattern* fits, but for capitals: the longest that is in no group."""
+    """Return a text that stands in all that *pattern* fits: the longest that is in no group of it."""
     parts, depth = [""], 0
     for sign in _SIGN.findall(pattern):
         depth += (sign[0] == "(") - (sign == ")")
@@ -47,7 +47,7 @@ def needed_part(pattern: str) -> str:
             parts[-1] += sign
         else:
             parts.append("")
-    return max(parts, key=len).lower()
+    return max(parts, key=len)
 
 
 _SPECIAL: Final = "^$.()?*+"

@@ -21,6 +21,7 @@ _LONGEST: Final = 16
 _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
 _CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
+_LONGEST_CODE: Final = 7  #: characters
 _SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
@@ -97,7 +98,7 @@ def _kind(word: str) -> str:
         return ""
     if "." in word:
         return "address" if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
-    return "code" if _CODE.fullmatch(word) else ""
+    return "code" if len(word) <= _LONGEST_CODE and _CODE.fullmatch(word) else ""
 
 
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozenset[str]:

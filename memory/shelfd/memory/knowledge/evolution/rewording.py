@@ -35,7 +35,7 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
         RoundaboutForm(
-            frozenset(words.split()), needed_part(pattern), re.compile(pattern, re.IGNORECASE), plain, stated
+            frozenset(words.split()), needed_part(pattern).lower(), re.compile(pattern, re.IGNORECASE), plain, stated
         )
         for words, pattern, plain, stated in rows
     )

@@ -29,6 +29,9 @@ _CONTRACTED: Final = {
 }
 #: A French word that lost its end to the next one, as in "l'adresse".
 _ELIDED: Final = re.compile(r"\b([ldjncsmt]|qu)'(?=\w)", re.IGNORECASE)
+#: Words that no list has of which it is kept how they are folded: the same names come again and again.
+_WORDS: Final = 4_096
+_LONGEST: Final = 40  #: letters of such a word
 #: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
 _SENTENCES: Final = 16
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
@@ -55,6 +58,15 @@ def _decimal(text: str, language: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+@lru_cache(_WORDS)
+def _of_letters(raw: str, language: str) -> tuple[str, bool]:
+    """Return a word of nothing but letters folded, and whether it has a capital; "" for any other, and for a time's."""
+    low = fold(raw)
+    if not low.isalpha() or raw == "A" or low in lexicon(language).marked:
+        return "", False
+    return low, not raw.islower()
 
 
 def _plain(low: str) -> str:
@@ -105,10 +117,9 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     proper: set[str] = set()
     first = -1  # of what may be an amount, the place
     marked, plain, add = lexicon.marked, lexicon.plain, words.append
-    if not (is_ascii := sentence.isascii()):
+    if not sentence.isascii():
         sentence = sentence.replace("’", "'")
-        is_ascii = sentence.isascii()
-    if lexicon.language == "fr":
+    if (language := lexicon.language) == "fr":
         sentence = _ELIDED.sub(r"\1e ", sentence)
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
@@ -119,17 +130,18 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
         if raw in plain:  # as most
             add(raw)
             continue
-        low = raw.lower() if is_ascii or raw.isascii() else fold(raw)
-        if low.isalpha():
-            if raw != "A" and low not in marked:
-                if words and (low != raw or not is_ascii) and not raw.islower():
+        if raw.isalpha() and len(raw) <= _LONGEST:
+            low, is_name = _of_letters(raw, language)
+            if low:
+                if is_name and words:
                     proper.add(low)
                 add(low)
                 continue
             if raw == "A" and words and words[-1] != ":":
                 add(raw)  # a name, as in "vitamin A", and no article
                 continue
-        elif not low.isalnum():
+        low = fold(raw)
+        if not low.isalnum():
             low = _plain(low)
             if not low:
                 continue
@@ -143,7 +155,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
                 first = len(words) if first < 0 else first
             elif words and not raw.islower():
                 proper.add(low)
-        elif not low.isalpha() and _DIGIT.search(low) is not None:
+        elif not low.isalpha() and (low[-1].isdecimal() or _DIGIT.search(low) is not None):
             proper.add(low)  # a name, unless it turns out to be an amount
             if low[0].isdecimal():
                 low = _numeric(low)
