@@ -57,12 +57,12 @@ def _built_in() -> dict[str, str]:
     return {**names, **{key: key for key in names.values()}}
 
 
-def _known(found: Sequence[str], entities: EntitiesView) -> dict[str, str]:
-    """Return the name that stands for each of the keys *found* that is a name of something."""
-    everybodys, names = _built_in(), entities.named(found)
-    if not names and everybodys.keys().isdisjoint(found):  # as nearly always
+def _known(sought: Sequence[str], entities: EntitiesView) -> dict[str, str]:
+    """Return the name that stands for each of the keys *sought* that is a name of something."""
+    everybodys, names = _built_in(), entities.named(sought)
+    if not names and everybodys.keys().isdisjoint(sought):  # as nearly always
         return {}
-    keys = {*found}
+    keys = {*sought}
     known = {key: everybodys[key] for key in everybodys.keys() & keys}
     asked = {key: key for key in keys}
     for _ in range(_STEPS):

@@ -140,7 +140,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
             if raw == "A" and words and words[-1] != ":":
                 add(raw)  # a name, as in "vitamin A", and no article
                 continue
-        low = fold(raw)
+        low = raw.lower() if raw.isascii() else fold(raw)
         if not low.isalnum():
             low = _plain(low)
             if not low:
