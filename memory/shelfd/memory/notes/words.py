@@ -53,7 +53,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LATIN)
+    dropped = _DROPPED.sub("", decomposed)
+    return dropped if dropped.isascii() else unicodedata.normalize("NFC", dropped).translate(_LATIN)  # as few are left
 
 
 def is_spaceless(word: str) -> bool:

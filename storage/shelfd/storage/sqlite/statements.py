@@ -26,7 +26,7 @@ _LOST: Final = (
     " AND NOT EXISTS (SELECT 1 FROM statement WHERE statement.note = note.row) ORDER BY row"
 )
 _NEWEST_READ: Final = "SELECT coalesce(max(note), 0) FROM statement"
-_SLOTS_AT_ONCE: Final = 8
+_SLOTS_AT_ONCE: Final = 16
 #: By how many slots are looked into or added. What goes for all of them is the first parameter.
 _IN_SLOTS: Final = [
     " UNION ALL ".join(

@@ -1,11 +1,12 @@
-"""Words by which it is seen that a pattern cannot fit."""
+"""Words and parts of words by which it is seen that a pattern cannot fit."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from shelfd.memory.knowledge.evolution.leading import leading_words
+from shelfd.memory.knowledge.evolution import rewording
+from shelfd.memory.knowledge.evolution.leading import leading_words, needed_part
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import END
 from shelfd.memory.knowledge.evolution.tokens import tokenise
@@ -35,18 +36,53 @@ def test_words_that_a_pattern_begins_with(pattern: str, words: str) -> None:
     assert leading_words(pattern) == frozenset(words.split())
 
 
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        ("^(?P<b>[^,]+?) (?:has )?(?:took|takes) over (?P<s>.+)", " over "),
+        ("(?P<v>moved|raised):? (?P<a>\\S+) from (?P<b>[a-z from]+)", " from "),
+        ("^(?P<s>.+?) (?:has |have )?(?:sold|lost) (?P<a>.+)$", " "),
+        ("any longers?(?=[.!;,]|$)", "any longer"),  # the last letter may be missing
+        ("any longer{0,2}", "any longe"),
+        ("any longer+", "any longer"),
+        ("ab.cdef.g", "cdef"),
+        ("(?:over|under)", ""),
+        ("in my office|at work", ""),  # either
+        ("ends\\.here", "ends"),
+        ("[^(]down(?!\\))", "down"),
+        ("(?i:Over) Here", " Here"),
+    ],
+)
+def test_what_stands_in_all_that_a_pattern_fits(pattern: str, part: str) -> None:
+    assert needed_part(pattern) == part
+
+
 @pytest.mark.parametrize("language", ALPHABETIC)
-def test_what_a_pattern_fits_has_one_of_its_words(language: str) -> None:
+def test_what_a_pattern_fits_has_its_words_and_its_part(language: str) -> None:
     words = lexicon(language)
+    said = [tokenise(sentence, words).words for sentence in _sentences(language)]
+    withdrawals = [leading_words(pattern) for _, pattern in load(f"{language}.json")["withdrawals"]]
+    assert sum(map(bool, withdrawals)) > len(withdrawals) / 2
+    fits = 0
+    for place, (_, pattern, part) in enumerate(words.patterns):
+        for each in said:
+            if pattern.match(" ".join(each)) is not None:
+                fits += 1
+                assert part in " ".join(each)
+                assert any(place in words.patterns_of.get(word, ()) for word in ("", *each))
+    assert fits
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_a_roundabout_form_has_its_part(language: str) -> None:
+    _, forms, _ = rewording._rewordings(language)
+    texts = _sentences(language)
+    fits = [(form, text) for form in forms for text in texts if form.pattern.search(text) is not None]
+    assert fits
+    assert all(form.part in text.lower() for form, text in fits if text.isascii())
+
+
+def _sentences(language: str) -> list[str]:
     notes = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
     texts = [note["text"] for case in notes for note in (case["new"], *case["older"]) if case["language"] == language]
-    said = [tokenise(sentence, words).words for text in texts for sentence in END.split(text)]
-    withdrawals = [(pattern, leading_words(pattern)) for _, pattern in load(f"{language}.json")["withdrawals"]]
-    assert sum(bool(leading) for _, leading in withdrawals) > len(withdrawals) / 2
-    fits = 0
-    for _, pattern, leading in words.patterns:
-        for each in said:
-            if leading and pattern.match(" ".join(each)) is not None:
-                fits += 1
-                assert not leading.isdisjoint(each)
-    assert fits
+    return [sentence for text in texts for sentence in END.split(text)]

@@ -5,7 +5,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfd.memory.knowledge.evolution.reading import END
+from shelfd.memory.knowledge.evolution.reading import END, read
+from shelfd.memory.knowledge.evolution.slots import numbered
 from shelfd.memory.knowledge.evolution.tokens import TOKEN, split
 from shelfd.memory.knowledge.graph.clauses import sentences
 
@@ -30,6 +31,17 @@ SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|vs|inc|no|e\.g|i\.e|approx|[A
 @settings(deadline=None, max_examples=200)
 def test_words_are_those_of_their_pattern(text: str) -> None:
     assert split(text) == TOKEN.findall(text)
+
+
+def test_a_word_that_is_all_endings_stays_a_word() -> None:
+    mixed = (
+        "Le serveur de fichiers a été migré de Lyon à Roubaix."
+        " Der Hofschreiber von Prinz Ludger kam im Jahr 409 an den Hof."
+    )
+    first, _ = read(mixed)  # as German, in which "ete" would be a verb's ending
+    assert first.verb == "ete"
+    assert all(first.words)
+    assert numbered([first], (), 1)[0]
 
 
 @given(texts)

@@ -22,22 +22,18 @@ def arity_of(
 ) -> Arity:
     """Return how many values the subject can have of this."""
     joined, lists = link.split(), lexicon.lists
-    determiners, of = lists["determiners"], lists["of"]
-    bare = [
-        word
-        for at, word in enumerate(subject)
-        if word not in determiners or (at and word in of) or word in lexicon.speaking
-    ]
-    is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
-    if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
-        return Arity.FIXED
+    if not lists["fixed_nouns"].isdisjoint(subject) or lexicon.fixed_parts:  # else no word below is one, either
+        bare = _bare(subject, lexicon)
+        is_fixed = not lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts)
+        if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
+            return Arity.FIXED
     if verb == "be":
         if joined and joined[0] in lists["fixed_participles"]:
             return Arity.FIXED
         if joined:
             functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
-            return _ONE if functional or _has_noun(bare, core, proper, lexicon) else _MANY
-        return _ONE if _has_noun(bare, core, proper, lexicon) else _MANY
+            return _ONE if functional or _has_noun(subject, core, proper, lexicon) else _MANY
+        return _ONE if _has_noun(subject, core, proper, lexicon) else _MANY
     if verb in lists["have"]:
         *_, attribute, value = ("", "", *core)
         is_named = attribute in lists["nouns"] and value in proper
@@ -86,12 +82,25 @@ def _is_place(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexic
     )
 
 
+def _bare(subject: list[str], lexicon: AlphabeticLexicon) -> list[str]:
+    """Return a subject without its determiners, but for those that say whose it is."""
+    lists = lexicon.lists
+    determiners, of = lists["determiners"], lists["of"]
+    return [
+        word
+        for at, word in enumerate(subject)
+        if word not in determiners or (at and word in of) or word in lexicon.speaking
+    ]
+
+
 def _has_part(words: list[str], parts: tuple[str, ...]) -> bool:
     return bool(parts) and any(part in word for word in words for part in parts)
 
 
 def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether the subject is something that has one value: a deadline, a favourite colour."""
+    if not lexicon.lists["determiners"].isdisjoint(subject):
+        subject = _bare(subject, lexicon)
     head = head_of(subject, lexicon)
     if head in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(subject):
         return True
@@ -130,6 +139,11 @@ _OWNER_AND_ATTRIBUTE: Final = 2
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:
     """Return the noun that a subject's other words describe."""
     dull, of = lexicon.lists["dull"], lexicon.lists["of"]
+    if of.isdisjoint(words):  # as most
+        for word in reversed(words):
+            if word not in dull:
+                return word
+        return ""
     words = [word for word in words if word not in dull or word in of]
     for at in range(1, len(words)):
         if words[at] in of:

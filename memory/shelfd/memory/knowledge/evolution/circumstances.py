@@ -74,7 +74,7 @@ def wants_none(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja") or not new.rest or new.rest != old.rest:
         return False
     words = lexicon(new.language)
-    return new.verb in words["wanting"] and old.verb in words["wanting"] | words["enjoying"]
+    return new.verb in words["wanting"] and (old.verb in words["wanting"] or old.verb in words["enjoying"])
 
 
 def works_there(old: Statement) -> bool:
@@ -84,7 +84,8 @@ def works_there(old: Statement) -> bool:
 
 def only_begins(ended: set[str], old: Statement) -> bool:
     """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer."""
-    owned = old.verb in lexicon(old.language)["possessing"] | lexicon(old.language)["have"]
+    words = lexicon(old.language)
+    owned = old.verb in words["possessing"] or old.verb in words["have"]
     return owned and len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended and old.core[0] in ended
 
 

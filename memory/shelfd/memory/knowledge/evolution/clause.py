@@ -30,13 +30,14 @@ def read_clause(
     said = " ".join(words)
     marks = find_marks(words, said, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
-        present = lexicon.pattern_words.intersection([*before, *words])
-        for name, pattern, leading in lexicon.patterns:
-            if leading and leading.isdisjoint(present):
-                continue  # as most: sooner seen than by the pattern
+        places, whole_said = lexicon.patterns_of, f"{' '.join(before)} {said}" if before else said
+        for place in sorted({place for word in ("", *before, *words) for place in places.get(word, ())}):
+            name, pattern, part = lexicon.patterns[place]
+            if part not in whole_said:
+                continue
             match, whole = pattern.match(said), words
             if match is None and before:
-                match, whole = pattern.match(f"{' '.join(before)} {said}"), [*before, *words]
+                match, whole = pattern.match(whole_said), [*before, *words]
             if match is not None and name == Effect.ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
                 continue  # what is sold for 700 euros is still sold
             if match is not None:
@@ -87,11 +88,11 @@ def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
         first = next(said, "")
         if first in lists["instructions"] and next(said, "of") != "of":
             return YOU
-    if first[-3:] == "mos" and lexicon.language == "es" and first in lexicon.verbs:
+    if not first or not (ends := lists["spoken_ends"]):
+        return ""  # as in most languages
+    if first[-3:] == "mos" and first in lexicon.verbs:
         return US
-    if first and first[-1] in lists["spoken_ends"] and not lexicon.verbs.get(first, ("", True))[1]:
-        return ME
-    return ""
+    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
 
 
 #: Makes a statement of all its fields: in a third of the time, and each clause of each note is one.
@@ -101,7 +102,7 @@ _new: Final = tuple.__new__
 def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
     """Return the words that make a difference, the speaker as one word."""
     silent = lexicon.silent
-    said = [word for word in words if word not in silent]
+    said = words if silent.isdisjoint(words) else [word for word in words if word not in silent]
     if not lexicon.speaking.isdisjoint(said):
         said = [lexicon.spoken.get(word, word) for word in said]
     return tuple(said)
@@ -122,7 +123,8 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
         found = frozenset([lexicon.of_role(word) for word in found])
     if len(found) == 1:  # as most
         return found
-    found = found - {US} or found  # "our budget" is the budget
+    if US in found:
+        found = found - {US} or found  # "our budget" is the budget
     return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
 
 
@@ -254,7 +256,7 @@ def stated(
         date = _date_of(subject)
         subject = subject[len(date) :]
     unsaid = lists["unsaid"]
-    raw_after = [word for word in after if word not in unsaid]
+    raw_after = after if unsaid.isdisjoint(after) else [word for word in after if word not in unsaid]
     if is_be and language == "de":
         raw_after = in_order(raw_after, lexicon)
     if is_be and language in ("en", "de"):
@@ -324,15 +326,12 @@ def _date_of(subject: list[str]) -> list[str]:
 def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[str, list[str]]:
     """Cut off what joins a verb to its value: a participle after "be", then prepositions."""
     at = 0
-    link = []
     if is_be and len(after) > 1 and (_joins(after[0], after[1], lexicon) or _is_set_for(after, lexicon)):
-        link.append(after[0])
         at = 1
     prepositions = lexicon.lists["prepositions"]
     while at < len(after) and after[at] in prepositions:
-        link.append(after[at])
         at += 1
-    return " ".join(link), after[at:]
+    return (" ".join(after[:at]), after[at:]) if at else ("", after)
 
 
 def _is_set_for(after: list[str], lexicon: AlphabeticLexicon) -> bool:

@@ -159,7 +159,7 @@ def can_end(old: Statement) -> bool:
     words = lexicon(old.language)
     if old.slot is Arity.ONE and (old.value is Value.TIME or (old.link and old.verb in words["abiding"])):
         return True
-    if old.verb in words["now_functional"] | words["possessing"] | words["pursuing"]:
+    if any(old.verb in words[name] for name in ("now_functional", "possessing", "pursuing")):
         return True
     return any(old.verb in each for each in words.classes)
 

@@ -52,7 +52,7 @@ def read_label(sentence: str) -> Statement | None:
     named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
     if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST_VALUE:
         return None
-    if not (words["be"] | words["self"] | words["pronouns"] | words["unreal_words"]).isdisjoint(value.words):
+    if any(not words[name].isdisjoint(value.words) for name in ("be", "self", "pronouns", "unreal_words")):
         return None
     if len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
         named = [*named, value.words[0]]
@@ -89,8 +89,10 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
-    return (words["be"] | words["triggers"]).isdisjoint(label) and not any(
-        words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label
+    return (
+        words["be"].isdisjoint(label)
+        and words["triggers"].isdisjoint(label)
+        and not any(words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label)
     )
 
 

@@ -26,6 +26,33 @@ def leading_words(pattern: str) -> frozenset[str]:
     return _first([rest], "")
 
 
+#: One sign of a pattern: escaped, a set, where a group begins or ends, how often what stands before may stand, another.
+_SIGN: Final = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:P<\w+>|<?[=!]|[-\w]*:))?|(?:[?*]|\{[^}]*\})[?+]?|\+[?+]?|.", re.DOTALL
+)
+
+
+def needed_part(pattern: str) -> str:
+    """Return a text that stands in all that *pattern* fits: the longest that is in no group of it."""
+    parts, depth = [""], 0
+    for sign in _SIGN.findall(pattern):
+        depth += (sign[0] == "(") - (sign == ")")
+        if depth:
+            continue
+        if sign == "|":
+            return ""
+        if sign[0] in "?*{":
+            parts[-1] = parts[-1][:-1]  # what may be missing
+        if len(sign) == 1 and sign not in _SPECIAL:
+            parts[-1] += sign
+        else:
+            parts.append("")
+    return max(parts, key=len)
+
+
+_SPECIAL: Final = "^$.()?*+"
+
+
 def _first(alternatives: list[str], following: str) -> frozenset[str]:
     """Return the first words of *alternatives*; none if one begins otherwise, or goes on in what follows."""
     words = set[str]()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from shelfd.memory.knowledge.entities.gazetteer import load_names
 from shelfd.memory.knowledge.evolution.conjugation import conjugate, listed, plain_third
-from shelfd.memory.knowledge.evolution.leading import leading_words
+from shelfd.memory.knowledge.evolution.leading import leading_words, needed_part
 from shelfd.memory.notes.words import fold
 
 #: Whoever speaks: alone, and with others; and who is told to do something.
@@ -72,8 +73,8 @@ class AlphabeticLexicon:
     recent: re.Pattern[str]  #: when something happened that goes on
     corrects: re.Pattern[str]
     adds: re.Pattern[str]
-    patterns: tuple[tuple[str, re.Pattern[str], frozenset[str]], ...]  #: with words one of which is in what each fits
-    pattern_words: frozenset[str]  #: all of these
+    patterns: tuple[tuple[str, re.Pattern[str], str], ...]  #: each with a text that is in all that it fits
+    patterns_of: dict[str, tuple[int, ...]]  #: word -> the places of patterns that need it or another; "" of all others
     home: str
     feminine: tuple[tuple[str, str], ...]  #: how words for women end who do something -> how those for men do
 
@@ -167,6 +168,15 @@ def _add_verbs(verbs: dict[str, tuple[str, bool]], text: dict[str, str], languag
     return frozenset(futures & verbs.keys())
 
 
+def _by_word(words: Iterable[frozenset[str]]) -> dict[str, tuple[int, ...]]:
+    """Return word -> the places of those that have it; of "" those that have none."""
+    found: dict[str, tuple[int, ...]] = {}
+    for place, some in enumerate(words):
+        for word in some or ("",):
+            found[word] = (*found.get(word, ()), place)
+    return found
+
+
 @cache
 def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
@@ -204,7 +214,6 @@ def lexicon(language: str) -> AlphabeticLexicon:
     speaking = frozenset(word for word, said in spoken.items() if said)
     lists["turning"] = lists["pronouns"] | lists["directions"]
     ruled_out = _ruled_out(text.get("ruled_out", ""))
-    patterns = tuple((name, re.compile(pattern), leading_words(pattern)) for name, pattern in data["patterns"])
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(
         language=language,
@@ -232,8 +241,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         recent=_either(text["recent_phrases"]),
         corrects=_either(text["correction_phrases"]),
         adds=_either(text["additive_phrases"]),
-        patterns=patterns,
-        pattern_words=frozenset().union(*(leading for _, _, leading in patterns)),
+        patterns=tuple((name, re.compile(pattern), needed_part(pattern)) for name, pattern in data["patterns"]),
+        patterns_of=_by_word(leading_words(pattern) for _, pattern in data["patterns"]),
         home=text["home_verb"],
         feminine=tuple((end, other) for end, _, other in (each.partition(":") for each in text["feminine"].split())),
     )

@@ -21,6 +21,7 @@ _LONGEST: Final = 16
 _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
 _CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
+_LONGEST_CODE: Final = 7  #: characters
 _SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
@@ -62,27 +63,28 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
 def measure_of(statement: Statement) -> Measure | None:
     """Return the one measure of a statement; None if it has none, or several, or only supposes or denies it."""
     words = statement.words
-    if not statement.amounts and not any(word[-1].isdigit() for word in words):
-        return None  # as most
-    if not statement.subject or not 1 < len(words) <= _LONGEST or statement.several:
+    if not 1 < len(words) <= _LONGEST or statement.language not in ALPHABETIC:
         return None
-    if statement.language not in ALPHABETIC or any(_kind(word) for word in statement.subject):
-        return None  # "deploy 1843 failed" measures nothing
-    if not statement.real or not statement.positive or statement.adds or statement.effect is not Effect.SAYS:
-        return None
-    at, kind = -1, ""
+    amounts = statement.amounts
+    at, kind, is_number = -1, "", bool(amounts)
     for place, word in enumerate(words):
-        if not (found := _kind(word)):
-            continue
-        if kind:
-            return None
-        at, kind = place, found
-    if not kind or (kind[0] == "#") != (len(statement.amounts) == 1):
+        if word.isalpha():
+            continue  # as most
+        is_number = is_number or word[-1].isdigit()
+        if found := _kind(word):
+            if kind:
+                return None
+            at, kind = place, found
+    if not kind or not is_number or (kind[0] == "#") != (len(amounts) == 1):
+        return None  # as most
+    if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
         return None
+    if statement.effect is not Effect.SAYS or any(map(_kind, statement.subject)):
+        return None  # "deploy 1843 failed" measures nothing
     about = _about(words, at, kind, statement.language)
     if kind == "code" and _attributes(statement.language).isdisjoint(about):
         return None
-    value = f"{statement.amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
+    value = f"{amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
     return Measure(kind, value, about, statement.event or statement.past) if about else None
 
 
@@ -96,7 +98,7 @@ def _kind(word: str) -> str:
         return ""
     if "." in word:
         return "address" if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
-    return "code" if _CODE.fullmatch(word) else ""
+    return "code" if len(word) <= _LONGEST_CODE and _CODE.fullmatch(word) else ""
 
 
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """Statements about what has several names, told as of the one that stands for all of them."""
 
 from collections.abc import Collection, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
@@ -24,9 +23,10 @@ def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence
     Args:
         entities: Whose aliases hold, beside those that everybody knows.
     """
-    keys = set[str]()
+    keys: list[str] = []
     for statement in statements:
-        keys.update(_keys(statement.subject), _keys(statement.core))
+        keys += _keys(statement.subject)
+        keys += _keys(statement.core)
     if not keys:
         return statements
     known = _known(keys, entities)
@@ -35,17 +35,19 @@ def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence
 
 def _keys(words: Collection[str]) -> Iterable[str]:
     """Return what a name of these words may be known by; a subject's words have no order."""
-    if len(words) == 1:  # as most
+    count = len(words)
+    if count == 1:  # as most
         (word,) = words
         return () if word[0] in _NO_NAME else (word.replace("-", ""),)
-    if not words or len(words) > (_UNORDERED if isinstance(words, frozenset) else _LONGEST):
+    if not count or count > _LONGEST:
         return ()
-    for word in words:
-        if word[0] in _NO_NAME:
-            return ()
     if not isinstance(words, frozenset):
-        return ("".join(words).replace("-", ""),)
+        return () if any(word[0] in _NO_NAME for word in words) else ("".join(words).replace("-", ""),)
+    if count > _UNORDERED:
+        return ()
     one, other = words
+    if one[0] in _NO_NAME or other[0] in _NO_NAME:
+        return ()
     return (one + other).replace("-", ""), (other + one).replace("-", "")
 
 
@@ -55,11 +57,12 @@ def _built_in() -> dict[str, str]:
     return {**names, **{key: key for key in names.values()}}
 
 
-def _known(keys: AbstractSet[str], entities: EntitiesView) -> dict[str, str]:
-    """Return the name that stands for each of *keys* that is a name of something."""
-    everybodys, names = _built_in(), entities.named(tuple(keys))
-    if not names and everybodys.keys().isdisjoint(keys):  # as nearly always
+def _known(sought: Sequence[str], entities: EntitiesView) -> dict[str, str]:
+    """Return the name that stands for each of the keys *sought* that is a name of something."""
+    everybodys, names = _built_in(), entities.named(sought)
+    if not names and everybodys.keys().isdisjoint(sought):  # as nearly always
         return {}
+    keys = {*sought}
     known = {key: everybodys[key] for key in everybodys.keys() & keys}
     asked = {key: key for key in keys}
     for _ in range(_STEPS):

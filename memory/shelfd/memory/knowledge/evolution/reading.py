@@ -12,7 +12,7 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLex
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement, Value
-from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
+from shelfd.memory.knowledge.evolution.tokens import SentenceWords, words_in
 from shelfd.memory.notes.words import ends_as_question
 
 #: Text and sentences of a note that are read. Of a note that says more, no verdict can be given: it is kept.
@@ -47,17 +47,21 @@ def read(text: str) -> tuple[Statement, ...]:
         return tuple(read_spaceless(sentence.strip(), language) for sentence in sentences[: SENTENCES + 1])
     words = lexicon(language)
     found: list[Statement] = []
-    inside = text[:-1]
-    may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
-    sentences = END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
     before: SaidLast | None = None
-    for sentence in sentences[: SENTENCES + 1]:
+    for sentence in sentences_of(text)[: SENTENCES + 1]:
         stated, before = _read_sentence(sentence, words, before)
         if found and len(stated) == 1 and stated[0].corrects and not stated[0].subject:  # "I had it wrong before."
             found[-1] = found[-1]._replace(corrects=True)
             continue
         found += stated
     return tuple(found)
+
+
+def sentences_of(text: str) -> list[str]:
+    """Cut the text of a language that has spaces between words where its sentences end."""
+    inside = text[:-1]
+    may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
+    return END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
 
 
 def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
@@ -89,11 +93,11 @@ def _read_sentence(
         sentence = unmarked(sentence)
     found: list[Statement] = []
     asks = ends_as_question(sentence)
-    all_words = tokenise(sentence, words)
+    all_words = words_in(sentence, words.language)
     reworded = reword(sentence, all_words.words, words)
     left_out: frozenset[str] = NOBODY
     if reworded is not sentence:
-        told, all_words = all_words, tokenise(reworded, words)
+        told, all_words = all_words, words_in(reworded, words.language)
         left_out = _left_out(told, all_words, sentence, reworded, words)
     corrects = False
     subject: list[str] = []
@@ -131,14 +135,15 @@ def _left_out(
     told: SentenceWords, kept: SentenceWords, sentence: str, reworded: str, words: AlphabeticLexicon
 ) -> frozenset[str]:
     """Return what a sentence says that its plain form does not: sold for 5,000 is not sold for 6,000."""
-    lists = words.lists
-    silent = lists["prepositions"].union(
-        *(lists[each] for each in ("determiners", "fillers", "pronouns", "perfect", "negation", "be")),
-        *(lists[each] for each in ("predicates", "telling_verbs", "triggers", "unsaid")),
-        kept.words,
-    )
     numbers = [number for number in _NUMBER.findall(sentence) if number not in reworded]
-    return frozenset((*(word for word in told.words if word[0] not in "#~,:" and word not in silent), *numbers))
+    said = frozenset([word for word in told.words if word[0] not in "#~,:"]).difference(kept.words)
+    for name in _SAYING_NOTHING:
+        said = said - words[name]  # which goes through the few that are left, and -= through all of the list
+    return said.union(numbers)
+
+
+#: Lists of words that a plain form may leave out, for it has others of their kind.
+_SAYING_NOTHING: Final = ("prepositions", "determiners", "pronouns", "perfect", "telling_verbs", "unsaid")
 
 
 def _with_noun(clause: list[str], last: SaidLast, words: AlphabeticLexicon) -> list[str]:

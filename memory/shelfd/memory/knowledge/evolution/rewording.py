@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from shelfd.memory.knowledge.evolution.leading import needed_part
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, load
 
 #: A sentence that is longer is left as it is: patterns take the square of its length.
@@ -22,6 +23,7 @@ class RoundaboutForm:
     """One form and what it becomes."""
 
     words: frozenset[str]  #: one of which stands in the sentence
+    part: str  #: which stands in it, too, in small letters
     pattern: re.Pattern[str]
     plain: str  #: with the pattern's groups by name
     stated: str  #: the group that must not hold a clause of its own, or ""
@@ -32,7 +34,9 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
     """Return the words of the forms, the forms, and by each word the positions of those that have it."""
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
-        RoundaboutForm(frozenset(words.split()), re.compile(pattern, re.IGNORECASE), plain, stated)
+        RoundaboutForm(
+            frozenset(words.split()), needed_part(pattern).lower(), re.compile(pattern, re.IGNORECASE), plain, stated
+        )
         for words, pattern, plain, stated in rows
     )
     at: dict[str, list[int]] = {}
@@ -48,13 +52,17 @@ def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> s
     found = known.intersection(words)
     if not found or len(sentence) > _LONGEST:
         return sentence
+    low = sentence.lower() if sentence.isascii() else ""  # of other letters a pattern may know more than one small one
     for position in sorted({position for word in found for position in triggers[word]}):
         each = rewordings[position]
+        if low and each.part not in low:
+            continue  # as most
         match = each.pattern.search(sentence)
         if match is None or (each.stated and _states(match[each.stated], lexicon)):
             continue
         plain = each.plain.format(**{name: value or "" for name, value in match.groupdict().items()})
         sentence = f"{sentence[: match.start()]}{plain}{sentence[match.end() :]}"
+        low = sentence.lower() if sentence.isascii() else ""
     return sentence
 
 

@@ -22,7 +22,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
-#: Subjects, verbs and other parts of slots whose names or numbers are kept: most come again.
+#: Verbs and other parts of slots whose names or numbers are kept: most come again.
 _KNOWN: Final = 2_048
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
@@ -136,6 +136,9 @@ def numbered(statements: Iterable[Statement], found: Iterable[Withdrawal], salt:
     if found:
         sought += withdrawing(found)
     numbers = _numbers(standing + shared + sought, salt)
+    if not standing and not sought:
+        both = sorted({*numbers})
+        return both, both
     return sorted({*numbers[: len(standing) + len(shared)]}), sorted({*numbers[len(standing) :]})
 
 
@@ -181,7 +184,7 @@ def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
     subjects: dict[frozenset[str], str] = {}  # all are of one language
     for language, subject, said in looked_for(found):
         if (name := subjects.get(subject)) is None:
-            name = subjects[subject] = _name(language, subject)
+            name = subjects[subject] = _subject(language, subject)
         yield name, said
 
 
@@ -226,12 +229,7 @@ def _repeated(statement: Statement) -> Slot:
     return f"{statement.language} w {' '.join(statement.words)}", ""
 
 
-@lru_cache(_KNOWN)
 def _subject(language: str, words: frozenset[str]) -> str:
-    return _name(language, words)
-
-
-def _name(language: str, words: frozenset[str]) -> str:
     return f"{language} {' '.join(sorted(words) if len(words) > 1 else words)}"
 
 

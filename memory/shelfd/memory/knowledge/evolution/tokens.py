@@ -1,18 +1,22 @@
 """A sentence as words: folded, with its amounts in base units and its times marked."""
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.notes.words import fold
 
 #: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
 TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
 #: Makes a named tuple of what is known to have its length, in a third of the time.
 _new: Final = tuple.__new__
-#: What parts words in plain text, beside blanks.
+#: What parts words beside blanks: in plain text, and in other text.
 _SIGNS: Final = ';!?()"'
+_QUOTES: Final = re.compile("[“”„«»¿¡]")
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
+_THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_THOUSANDS_BY_DOTS: Final = re.compile(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _BEFORE_NUMBER: Final = "-€$£"
 _CLOCK: Final = re.compile(r"0?(\d{1,2})(?:[:h](\d\d))(?::\d\d)?(am|pm)?|0?(\d{1,2})(am|pm)")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
@@ -25,6 +29,11 @@ _CONTRACTED: Final = {
 }
 #: A French word that lost its end to the next one, as in "l'adresse".
 _ELIDED: Final = re.compile(r"\b([ldjncsmt]|qu)'(?=\w)", re.IGNORECASE)
+#: Words that no list has of which it is kept how they are folded: the same names come again and again.
+_WORDS: Final = 4_096
+_LONGEST: Final = 40  #: letters of such a word
+#: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
+_SENTENCES: Final = 16
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
@@ -39,8 +48,9 @@ class SentenceWords(NamedTuple):
 def _decimal(text: str, language: str) -> float | None:
     """Read a number as the language writes it; None if it is none, as a version's."""
     if language == "en":
-        text = text.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
-    elif re.fullmatch(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?", text):
+        if "," in text and _THOUSANDS.fullmatch(text):
+            text = text.replace(",", "")
+    elif "." in text and _THOUSANDS_BY_DOTS.fullmatch(text):
         text = text.replace(".", "").replace(",", ".")
     else:
         text = text.replace(",", ".")
@@ -48,6 +58,15 @@ def _decimal(text: str, language: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+@lru_cache(_WORDS)
+def _of_letters(raw: str, language: str) -> tuple[str, bool]:
+    """Return a word of nothing but letters folded, and whether it has a capital; "" for any other, and for a time's."""
+    low = fold(raw)
+    if not low.isalpha() or raw == "A" or low in lexicon(language).marked:
+        return "", False
+    return low, not raw.islower()
 
 
 def _plain(low: str) -> str:
@@ -96,30 +115,32 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
-    numeric = False
-    times, numbers, marked = lexicon.lists["times"], lexicon.numbers, lexicon.marked
+    first = -1  # of what may be an amount, the place
+    marked, plain, add = lexicon.marked, lexicon.plain, words.append
     if not sentence.isascii():
         sentence = sentence.replace("’", "'")
-    if lexicon.language == "fr":
+    if (language := lexicon.language) == "fr":
         sentence = _ELIDED.sub(r"\1e ", sentence)
-    is_ascii = sentence.isascii()
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
-    plain, add = lexicon.plain, words.append
-    for raw in split(sentence):
+    parts = split(sentence)
+    if parts and (low := parts[0].lower()) in plain:
+        parts[0] = low  # a capital says nothing there
+    for raw in parts:
         if raw in plain:  # as most
             add(raw)
             continue
-        low = raw.lower() if is_ascii else fold(raw)
-        is_plain = low.isalpha()
-        if is_plain and raw != "A" and low not in marked:
-            if words and (low != raw or not is_ascii) and not raw.islower():
-                proper.add(low)
-            add(low)
-            continue
-        if raw == "A" and words and words[-1] != ":":
-            add(raw)  # a name, as in "vitamin A", and no article
-            continue
+        if raw.isalpha() and len(raw) <= _LONGEST:
+            low, is_name = _of_letters(raw, language)
+            if low:
+                if is_name and words:
+                    proper.add(low)
+                add(low)
+                continue
+            if raw == "A" and words and words[-1] != ":":
+                add(raw)  # a name, as in "vitamin A", and no article
+                continue
+        low = raw.lower() if raw.isascii() else fold(raw)
         if not low.isalnum():
             low = _plain(low)
             if not low:
@@ -128,27 +149,34 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
                 words += apart
                 continue
         if low in marked:
-            if low in times and (low != "may" or (raw[0] == "M" and words)):
-                low = "~" + low
-                low = _of_month(words, low, lexicon)
-            elif low in numbers:
-                numeric = True
+            if low in lexicon.lists["times"] and (low != "may" or (raw[0] == "M" and words)):
+                low = _of_month(words, "~" + low, lexicon)
+            elif low in lexicon.numbers:
+                first = len(words) if first < 0 else first
             elif words and not raw.islower():
                 proper.add(low)
-        elif not low.isalpha() and _DIGIT.search(low) is not None:
+        elif not low.isalpha() and (low[-1].isdecimal() or _DIGIT.search(low) is not None):
             proper.add(low)  # a name, unless it turns out to be an amount
             if low[0].isdecimal():
                 low = _numeric(low)
-                numeric = numeric or low[0] != "~"
-            numeric = numeric or low[0] in _BEFORE_NUMBER
-        elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
+                if first < 0 and low[0] != "~":
+                    first = len(words)
+            elif first < 0 and low[0] in _BEFORE_NUMBER:
+                first = len(words)
+        elif (words and not raw.islower()) or "@" in low or "/" in low:
             proper.add(low)
         add(low)
     if "uhr" in words:
-        words = _without_oclock(words)
-    if not numeric:
+        words, first = _without_oclock(words), min(first, 0)
+    if first < 0:
         return _new(SentenceWords, (words, {}, frozenset(proper)))
-    return _amounts(words, lexicon, frozenset(proper))
+    return _amounts(words, first, lexicon, frozenset(proper))
+
+
+@lru_cache(_SENTENCES)
+def words_in(sentence: str, language: str) -> SentenceWords:
+    """Return the words of *sentence*, which are nobody's to change: what a note states is read from them, and more."""
+    return tokenise(sentence, lexicon(language))
 
 
 def _of_month(words: list[str], day: str, lexicon: AlphabeticLexicon) -> str:
@@ -165,25 +193,26 @@ def _without_oclock(words: list[str]) -> list[str]:
 
 def split(sentence: str) -> list[str]:
     """Return what stands between blanks and signs, and commas and colons that belong to no word."""
-    if not sentence.isascii():
+    if not sentence.isascii() and _QUOTES.search(sentence) is not None:
         return TOKEN.findall(sentence)
     if "," in sentence or ":" in sentence:
         if sentence.count(",") + sentence.count(":") > sentence.count(", ") + sentence.count(": "):
             return TOKEN.findall(sentence)
         sentence = sentence.replace(", ", " , ").replace(": ", " : ")
-    for sign in _SIGNS:  # a tenth of the time of the pattern, and half that of translate
-        if sign in sentence:
+    # A look for each takes a tenth of the time of the pattern, and half that of translate; most sentences have none.
+    if "(" in sentence or '"' in sentence or "?" in sentence or "!" in sentence or ";" in sentence or ")" in sentence:
+        for sign in _SIGNS:
             sentence = sentence.replace(sign, " ")
     return sentence.split()
 
 
-def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> SentenceWords:
-    """Join numbers with their units, and days with their months."""
-    found: list[str] = []
+def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: frozenset[str]) -> SentenceWords:
+    """Join numbers with their units, and days with their months, from the *first* place where there may be one."""
+    found = words[:first]
     amounts: dict[int, float] = {}
     numbers = lexicon.numbers
-    at = 0
-    while at < len(words):
+    at, end = first, len(words)
+    while at < end:
         word = words[at]
         if word.isalpha() and word not in numbers:  # as most
             found.append(word)

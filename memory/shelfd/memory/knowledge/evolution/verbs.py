@@ -101,7 +101,8 @@ def form_of(verb: str, lexicon: AlphabeticLexicon) -> tuple[str, bool]:
         return (f"{verb[:-3]}y" if verb[-3:] == "ies" else verb[:-2] if verb.endswith(_HISSED) else verb[:-1]), False
     if lexicon.language == "de":
         is_told = verb.endswith(("te", "eten"))
-        return verb.removesuffix("n").removesuffix("e").removesuffix("t").removesuffix("e"), is_told
+        stem = verb.removesuffix("n").removesuffix("e").removesuffix("t").removesuffix("e")
+        return stem or verb, is_told  # of "été", in a German note, nothing would be left
     if lexicon.language == "fr" and verb in lexicon.lists["perfect"]:
         return "avoir", False
     return verb, False

@@ -16,9 +16,9 @@ from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.language import words_of
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
-from shelfd.memory.knowledge.evolution.reading import END, statements_of
+from shelfd.memory.knowledge.evolution.reading import sentences_of, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.tokens import tokenise
+from shelfd.memory.knowledge.evolution.tokens import words_in
 from shelfd.memory.knowledge.evolution.values import HAVE, means_of
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.notes.words import ends_as_question
@@ -51,7 +51,7 @@ def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
     language = said[0].language if said else ""
     if language not in _LANGUAGES:
         return ()
-    words, sentences = lexicon(language), END.split(text)
+    words, sentences = lexicon(language), sentences_of(text)
     stated = [said] if len(sentences) == 1 else [statements_of(sentence, words) for sentence in sentences]
     return tuple(_in_sentences(sentences, stated, words))
 
@@ -77,7 +77,7 @@ def _in_sentences(
 ) -> Iterator[Withdrawal]:
     before: list[str] = []
     for sentence, clauses in zip(sentences, stated, strict=True):
-        every = tokenise(sentence, words)
+        every = words_in(sentence, words.language)
         said = [f"#{every.amounts[at]:g}" if at in every.amounts else word for at, word in enumerate(every.words)]
         if _may_withdraw(sentence, said, words):
             joined = " ".join(said)
@@ -95,7 +95,7 @@ def _may_withdraw(sentence: str, said: Sequence[str], words: AlphabeticLexicon) 
     """Return whether a sentence states something of now: not asked, supposed, or told of an earlier time."""
     if len(sentence) > _LONGEST or words["withdrawing"].isdisjoint(said) or ends_as_question(sentence):
         return False
-    if not (words["unreal_words"] | words["relatives"]).isdisjoint(said):
+    if not words["unreal_words"].isdisjoint(said) or not words["relatives"].isdisjoint(said):
         return False
     for word in said:
         if word[0] == "~" and word[1:].isdigit():
@@ -165,7 +165,8 @@ def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
     value = {plain(_valued(word, amounts), words) for word in (*old.core, *sorted(old.rest))} - words["generic"]
     subject = {plain(word, words) for word in old.subject}
     link = {plain(word, words) for word in old.link.split()} - words["prepositions"] - words["definite"] - {"a"}
-    verb = {old.verb, *link} - words["generic"] - _linking(words)
+    # Participles that say no more than "is" are left out: called, set to.
+    verb = {old.verb, *link} - words["generic"] - words["naming"] - words["joined"]
     for each in found:
         if each.language != old.language or not each.gone <= value | verb or each.gone.isdisjoint(value):
             continue
@@ -220,11 +221,6 @@ def _is_owned(old: Statement, value: AbstractSet[str], found: Withdrawal) -> boo
 def _says_when(words: Iterable[str]) -> bool:
     """Return whether a time is said; what has ended at no time has ended at all."""
     return any(word[0] == "~" for word in words)
-
-
-def _linking(words: AlphabeticLexicon) -> frozenset[str]:
-    """Participles that say no more than "is": called, set to."""
-    return words["naming"] | words["joined"]
 
 
 def _valued(word: str, amounts: Iterator[float]) -> str:

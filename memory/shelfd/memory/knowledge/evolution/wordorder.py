@@ -19,12 +19,10 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         lexicon: Of its language.
         proper: The words that have a capital, as all nouns do.
     """
+    if lexicon.language != "de" or words[0] not in lexicon.lists["prepositions"]:
+        return words
     place = words[:at]
-    if (
-        lexicon.language != "de"
-        or place[0] not in lexicon.lists["prepositions"]
-        or any(word[0] in "#~" for word in place)
-    ):
+    if any(word[0] in "#~" for word in place):
         return words
     begin = at + 1 + (words[at + 1 : at + 2] == ["sich"])
     end = _noun_ends(words, begin, lexicon, proper)
