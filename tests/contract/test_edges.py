@@ -102,8 +102,9 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
         (edges.reaching, edges.leads_to, x.number),
     ):
         for before, limit in ((None, 9), (None, 3), (4, 2), (2, 9), (1, 9), (None, 0)):
-            assert brief(number, ALL, before=before, limit=limit) == [
-                one[:4] for one in whole(number, ALL, before=before, limit=limit)
+            assert brief(number, before=before, limit=limit) == [
+                (note, there, relation)
+                for note, _, there, relation, *_ in whole(number, ALL, before=before, limit=limit)
             ]
     assert names(edges.page(ALL, before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]
     assert [one.note for one in edges.page(ALL, before=None, limit=3)] == [5, 5, 4]
@@ -162,11 +163,9 @@ async def test_an_edge_names_its_note_if_that_is_wanted(store: Store) -> None:
         all_edges = view.page(wanted, before=None, limit=9)
         assert view.leaving(a.number, wanted, before=None, limit=9) == [one.to(one.target) for one in all_edges]
         assert view.reaching(x.number, wanted, before=None, limit=9) == [one.to(one.source) for one in all_edges]
-        leads = (view.leads_from(a.number, wanted, before=None, limit=9), x), (
-            view.leads_to(x.number, wanted, before=None, limit=9), a,
-        )  # fmt: skip
-        for found, other in leads:
-            assert found == [(one.note, one.note_id, other.number, "uses") for one in all_edges]
+        ids = store.view.notes.ids([one.note for one in all_edges], wanted)
+        assert ids == {one.note: one.note_id for one in all_edges}
+        assert store.view.notes.ids([], wanted) == {}
         return [one.note_id for one in all_edges]
 
     assert named(NoteFilter(include_hidden=True)) == [None, "n3", "n2", "n1"]

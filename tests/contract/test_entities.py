@@ -56,6 +56,29 @@ async def test_an_entity_keeps_its_first_spelling_and_its_number(store: Store) -
     assert store.view.entities.get("tool", "cobaltstrike") == first
 
 
+async def test_entities_are_found_by_their_names_together(store: Store) -> None:
+    await put(store, 1, MentionedEntity("tool", "nmap", "nmap", 1), MentionedEntity("actor", "nmap", "n-map", 1))
+    called = store.view.entities.called
+    odd = ("tool", 'a "b" \\ 日本')
+    await put(store, 2, MentionedEntity(*odd, "odd", 1))
+    names = [("actor", "nmap"), ("tool", "gone"), odd, ("actor", odd[1])]
+    found = called(names)
+    assert sorted((one.type, one.key, one.value) for one in found) == [("actor", "nmap", "n-map"), (*odd, "odd")]
+    assert sorted(found) == sorted(one for name in names if (one := store.view.entities.get(*name)) is not None)
+    assert called([]) == []
+
+
+async def test_what_is_read_at_once_is_of_one_state(store: Store) -> None:
+    await put(store, 1, MentionedEntity("tool", "nmap", "nmap", 1))
+    with store.view.at_once():
+        assert len(store.view.entities.called([("tool", "nmap"), ("tool", "sliver")])) == 1
+    await put(store, 2, MentionedEntity("tool", "sliver", "sliver", 1))
+    with pytest.raises(ZeroDivisionError), store.view.at_once():
+        assert 1 / 0
+    with store.view.at_once():  # the one before has ended all the same
+        assert len(store.view.entities.called([("tool", "nmap"), ("tool", "sliver")])) == 2
+
+
 async def test_the_number_of_an_entity_that_is_gone_is_given_to_no_other(store: Store) -> None:
     numbers = list[int]()
     for key in ("nmap", "sliver", "havoc"):

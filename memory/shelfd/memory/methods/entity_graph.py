@@ -156,13 +156,13 @@ async def _around(
 def _document(
     format_: str, known: Iterable[EntityNode], edges: Sequence[tuple[EntityNode, GraphEdge]]
 ) -> dict[str, Any]:
-    nodes = {_id(node): {"id": _id(node), "type": node.type, "value": node.value} for node in known}
+    nodes = {node.id: {"id": node.id, "type": node.type, "value": node.value} for node in known}
     merged: dict[tuple[str, str, str], dict[str, Any]] = {}
     for origin, one in edges:
         ends = (origin, one.node) if one.is_outgoing else (one.node, origin)
         for node in ends:
-            nodes.setdefault(_id(node), {"id": _id(node), "type": node.type, "value": node.value})
-        source, target = map(_id, ends)
+            nodes.setdefault(node.id, {"id": node.id, "type": node.type, "value": node.value})
+        source, target = (node.id for node in ends)
         view = merged.setdefault(
             (source, target, one.relation),
             {
@@ -182,7 +182,3 @@ def _document(
         return {**counts, "nodes": list(nodes.values()), "edges": list(merged.values())}
     write = graphml if format_ == "graphml" else dot
     return {**counts, "text": write(nodes.values(), merged.values())}
-
-
-def _id(node: EntityNode) -> str:
-    return f"{node.family}:{node.key}"

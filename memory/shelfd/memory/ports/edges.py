@@ -64,8 +64,8 @@ class Neighbour(NamedTuple):
 
 #: The same as a plain row. A walk reads thousands, and to make a record of each takes long.
 NeighbourRow: TypeAlias = tuple[int, str | None, int, str, str, str, str, EdgeType, float, EdgeEngine]
-#: Its first four fields, for who knows the entities.
-LeadRow: TypeAlias = tuple[int, str | None, int, str]
+#: Of it the note's row, the number of the entity and the relation, for who knows the entities and asks for notes later.
+LeadRow: TypeAlias = tuple[int, int, str]
 
 
 class StoredEdge(NamedTuple):
@@ -115,11 +115,11 @@ class EdgesView(Protocol):
     def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[NeighbourRow]:
         """Return from where edges lead to an entity, in the same order."""
 
-    def leads_from(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        """Return the beginnings of what :meth:`leaving` does, in half the time."""
+    def leads_from(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        """Return of what :meth:`leaving` does that for which no note is looked at: in a third of the time."""
 
-    def leads_to(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        """Return the beginnings of what :meth:`reaching` does."""
+    def leads_to(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        """Return the same of what :meth:`reaching` does."""
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges of the whole shelf: those of the newest notes first, of notes below row *before*."""

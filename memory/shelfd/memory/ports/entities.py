@@ -3,6 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Mapping, Sequence
+from json.encoder import encode_basestring as _json  # a text as JSON, not only in ASCII
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 
@@ -57,13 +58,19 @@ class EntityNode(NamedTuple):
     value: str  #: as it is shown
 
     @property
-    def name(self) -> tuple[str, str]:
-        """Family and canonical form: what tells nodes apart."""
-        return self.family, self.key
+    def id(self) -> str:
+        """Family and canonical form: what tells nodes apart. No type has a colon."""
+        return f"{self.family}:{self.key}"
 
 
-#: An entity, what it is in the graph, and what tells that node apart. A plain row: a walk reads a thousand.
-PlacedRow: TypeAlias = tuple[StoredEntity, EntityNode, tuple[str, str]]
+#: An entity, what it is in the graph, what tells that node apart, and how it is told: its type and value as members of
+#: a JSON object. A plain row: a walk reads a thousand.
+PlacedRow: TypeAlias = tuple[StoredEntity, EntityNode, str, str]
+
+
+def placed_row(entity: StoredEntity, node: EntityNode) -> PlacedRow:
+    """Return the row of an entity that is *node* in the graph."""
+    return entity, node, node.id, f'"type":{_json(node.type)},"value":{_json(node.value)}'
 
 
 class EntityCount(NamedTuple):
@@ -95,6 +102,9 @@ class EntitiesView(Protocol):
 
     def get(self, type_: str, key: str) -> StoredEntity | None:
         """Return an entity that some note mentions."""
+
+    def called(self, names: Sequence[tuple[str, str]]) -> list[StoredEntity]:
+        """Return the entities of these types and canonical forms that some note mentions."""
 
     def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
         """Return those of some entities that there are."""
@@ -154,6 +164,9 @@ class EntityNames(Protocol):
 
     def node(self, entity: StoredEntity) -> EntityNode:
         """Return what an entity, and all that mean the same, are in the graph."""
+
+    def names_of(self, node: EntityNode) -> Sequence[tuple[str, str]]:
+        """Return type and canonical form of all names of a node."""
 
     def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number, of those that there are.
@@ -226,5 +239,8 @@ class _Distinct(EntityNames):
     def node(self, entity: StoredEntity) -> EntityNode:
         return EntityNode(entity.type, entity.key, entity.type, entity.value)
 
+    def names_of(self, node: EntityNode) -> Sequence[tuple[str, str]]:
+        return ((node.type, node.key),)
+
     def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
-        return {one.number: (one, node := self.node(one), node.name) for one in entities.numbered(numbers)}
+        return {one.number: placed_row(one, self.node(one)) for one in entities.numbered(numbers)}

@@ -39,6 +39,9 @@ class NotesView(Protocol):
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         """Return those of the notes that exist, by row."""
 
+    def ids(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str | None]:
+        """Return the ids of notes by row, None for those that are not wanted. It reads no note's text."""
+
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
 

@@ -5,6 +5,7 @@
 # pyright: reportIncompatibleVariableOverride=false
 
 from abc import abstractmethod
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.edges import EdgesView, EdgesWriter
@@ -93,6 +94,13 @@ class View:
     @abstractmethod
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
+
+    @abstractmethod
+    def at_once(self) -> AbstractContextManager[None]:
+        """Let the reads inside see one state, and take no lock each.
+
+        Nothing may be awaited inside, and this not entered again.
+        """
 
 
 class Writer(View):

@@ -28,11 +28,13 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
         found = _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
         return [edge.to(edge.source) for edge in found]
 
-    def leads_from(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        return [edge[:4] for edge in self.leaving(number, wanted, before=before, limit=limit)]
+    def leads_from(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        found = self.leaving(number, NoteFilter(), before=before, limit=limit)
+        return [(edge.note, edge.number, edge.relation) for edge in found]
 
-    def leads_to(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        return [edge[:4] for edge in self.reaching(number, wanted, before=before, limit=limit)]
+    def leads_to(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
+        found = self.reaching(number, NoteFilter(), before=before, limit=limit)
+        return [(edge.note, edge.number, edge.relation) for edge in found]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         return _newest(

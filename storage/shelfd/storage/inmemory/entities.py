@@ -22,6 +22,9 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         return self._tables.entities.get((type_, key))
 
+    def called(self, names: Sequence[tuple[str, str]]) -> list[StoredEntity]:
+        return [found for name in dict.fromkeys(names) if (found := self.get(*name)) is not None]
+
     def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
         wanted = set(numbers)
         return [one for one in self._tables.entities.values() if one.number in wanted]

@@ -45,6 +45,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {row: self._tables.notes[row] for row in rows if row in self._tables.notes}
 
+    def ids(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str | None]:
+        notes = {row: self._tables.notes.get(row) for row in rows}
+        return {row: note.id if note is not None and wanted.admits(note) else None for row, note in notes.items()}
+
     def fact(self, nugget: str, key: str) -> Note | None:
         row = self._tables.facts.get((key, nugget))
         return None if row is None else self._tables.notes[row]

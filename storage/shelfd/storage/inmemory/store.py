@@ -6,7 +6,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -87,6 +87,9 @@ class InMemoryShelf(Writer):
             nuggets=len(tables.nuggets),
             links=len(tables.links),
         )
+
+    def at_once(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 T = TypeVar("T")

@@ -58,6 +58,15 @@ class Database:
                 raise known from error
             raise
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Have the statements inside read one state: to lock it for each takes as long as to read a few rows."""
+        self.all("BEGIN")
+        try:
+            yield
+        finally:
+            self.all("COMMIT")
+
     def run(self, sql: str, params: Columns) -> int:
         """Run a statement that writes; return how many rows it wrote."""
         try:

@@ -29,8 +29,8 @@ _TO: Final = (
 )
 _LEAVING: Final = f"{_END} ON number = edge.target{_FROM}"
 _REACHING: Final = f"{_END} ON number = edge.source{_TO}"
-_LEADS_FROM: Final = f"SELECT edge.note, {_NOTE_ID}, edge.target, relation FROM edge{_FROM}"  # noqa: S608
-_LEADS_TO: Final = f"SELECT edge.note, {_NOTE_ID}, edge.source, relation FROM edge{_TO}"  # noqa: S608
+_LEADS_FROM: Final = f"SELECT edge.note, edge.target, relation FROM edge{_FROM}"  # noqa: S608
+_LEADS_TO: Final = f"SELECT edge.note, edge.source, relation FROM edge{_TO}"  # noqa: S608
 _EDGE: Final = (
     "SELECT s.number, s.type, s.key, s.value, t.number, t.type, t.key, t.value,"  # noqa: S608
     f" relation, edge_type, confidence, engine, edge.note, {_NOTE_ID}"
@@ -65,11 +65,11 @@ class SqliteEdges(SqliteRows, EdgesWriter):
     def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[NeighbourRow]:
         return self._around(_REACHING, number, wanted, before, limit)
 
-    def leads_from(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[LeadRow]:
-        return self._around(_LEADS_FROM, number, wanted, before, limit)
+    def leads_from(self, number: int, *, before: int | None, limit: int) -> list[LeadRow]:
+        return self._leads(_LEADS_FROM, number, before, limit)
 
-    def leads_to(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[LeadRow]:
-        return self._around(_LEADS_TO, number, wanted, before, limit)
+    def leads_to(self, number: int, *, before: int | None, limit: int) -> list[LeadRow]:
+        return self._leads(_LEADS_TO, number, before, limit)
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)
@@ -122,6 +122,9 @@ class SqliteEdges(SqliteRows, EdgesWriter):
         if asked is None:
             asked = self._asked[sql] = sql.format(condition=self._condition)
         return self._database.all(asked, (*self._params, number, _NEWEST if before is None else before, max(limit, 0)))
+
+    def _leads(self, sql: str, number: int, before: int | None, limit: int) -> list[Any]:
+        return self._database.all(sql, (number, _NEWEST if before is None else before, max(limit, 0)))
 
     def _read(self, sql: str, params: Columns) -> list[StoredEdge]:
         return [

@@ -2,7 +2,7 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ _ADD: Final = "INSERT OR REPLACE INTO mention VALUES (?, ?, ?)"
 _READ: Final = f"SELECT note, text, mentioned FROM mention_read WHERE note {AMONG}"  # noqa: S608
 _OF_NOTES: Final = f"SELECT number, type, key FROM mention JOIN entity ON number = entity WHERE note {AMONG}"  # noqa: S608
 _FIND_ALL: Final = (
-    "SELECT number, entity.type, entity.key FROM json_each(?) AS wanted CROSS JOIN entity"
+    "SELECT number, entity.type, entity.key, entity.value FROM json_each(?) AS wanted CROSS JOIN entity"
     " ON entity.type = json_extract(wanted.value, '$[0]') AND entity.key = json_extract(wanted.value, '$[1]')"
 )
 _NUMBERED: Final = f"SELECT number, type, key, value FROM entity WHERE number {AMONG}"  # noqa: S608
@@ -68,6 +68,9 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         columns = self._database.one(_FIND, (type_, key))
         return None if columns is None else StoredEntity._make(columns)
+
+    def called(self, names: Sequence[tuple[str, str]]) -> list[StoredEntity]:
+        return [StoredEntity._make(columns) for columns in self._database.all(_FIND_ALL, (_encode_names(names),))]
 
     def numbered(self, numbers: Sequence[int]) -> list[StoredEntity]:
         return [StoredEntity._make(columns) for columns in self._database.all(_NUMBERED, (encode_integers(numbers),))]
@@ -214,8 +217,8 @@ def _forget(database: Database, rows: str, keep: Collection[tuple[object, ...]])
 
 def numbers_of(database: Database, values: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], int]:
     """Return the numbers of entities by type and key; those that are not there are added, with their *values*."""
-    wanted = f"[{','.join(map(encode_strings, values))}]"
-    numbers = {(type_, key): number for number, type_, key in database.all(_FIND_ALL, (wanted,))}
+    found = database.all(_FIND_ALL, (_encode_names(values),))
+    numbers = {(type_, key): number for number, type_, key, _ in found}
     new = [name for name in values if name not in numbers]
     if new:
         numbers |= {name: number for number, name in enumerate(new, database.value(_LAST_NUMBER) + 1)}
@@ -224,6 +227,10 @@ def numbers_of(database: Database, values: Mapping[tuple[str, str], str]) -> dic
     counted = Counter(type_ for type_, _ in new)
     database.run_many(_COUNT, [(type_, count, 0) for type_, count in counted.items()])
     return numbers
+
+
+def _encode_names(names: Iterable[tuple[str, str]]) -> str:
+    return f"[{','.join(map(encode_strings, names))}]"
 
 
 def drop_unused(database: Database, numbers: Collection[int]) -> None:

@@ -4,6 +4,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts, View, Writer
@@ -71,6 +72,10 @@ class SqliteView(View):
         """Return how many rows the shelf has."""
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
 
+    def at_once(self) -> AbstractContextManager[None]:
+        """Let the reads inside see one state. See the port."""
+        return self._database.at_once()
+
     def begin(self) -> None:
         """Show what is committed by now, and nothing that comes later."""
         self._database.connection.execute("BEGIN")
@@ -135,6 +140,10 @@ class SqliteWriter(Writer):
         """Return how many rows the shelf has."""
         self.nuggets.save()
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Do nothing: a writer is in a transaction all the time."""
+        return nullcontext()
 
     def begin_change(self) -> WriterState:
         """Begin a change; return what :meth:`take_back` needs to undo its effect on what is kept beside the file."""

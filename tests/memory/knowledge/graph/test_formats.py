@@ -4,11 +4,11 @@ import json
 
 from shelfd.memory.knowledge.graph.formats import visited_json
 from shelfd.memory.knowledge.graph.visiting import NodesAround, ReachedRow
-from shelfd.memory.ports.entities import EntityNode
+from shelfd.memory.ports.entities import EntityNode, StoredEntity, placed_row
 
 
-def node(value: str) -> EntityNode:
-    return EntityNode("tool", value, "tool", value)
+def told(value: str) -> str:
+    return placed_row(StoredEntity(1, "tool", value, value), EntityNode("tool", value, "tool", value))[-1]
 
 
 def test_each_node_has_the_steps_of_the_way_there() -> None:
@@ -18,7 +18,7 @@ def test_each_node_has_the_steps_of_the_way_there() -> None:
             number - 1 if number % 2 else -1,
             number > 1,
             "uses" if number > 2 else "EINGESETZT_für",
-            node(value),
+            told(value),
             f"n{number}",
         )
         for number, value in enumerate(values)
@@ -27,17 +27,17 @@ def test_each_node_has_the_steps_of_the_way_there() -> None:
     assert shown["truncated"] is True
     assert [one["value"] for one in shown["nodes"]] == values
     for number, one in enumerate(shown["nodes"]):
-        steps = [reached[at] for at in ([number - 1, number] if number % 2 else [number])]
+        steps = [(*reached[at], values[at]) for at in ([number - 1, number] if number % 2 else [number])]
         assert (one["type"], one["depth"]) == ("tool", len(steps))
         assert one["path"] == [
             {
                 "relationship": relation,
                 "direction": "outgoing" if is_outgoing else "incoming",
                 "type": "tool",
-                "value": there.value,
+                "value": value,
                 "note_id": note_id,
             }
-            for _, is_outgoing, relation, there, note_id in steps
+            for _, is_outgoing, relation, _, note_id, value in steps
         ]
 
 

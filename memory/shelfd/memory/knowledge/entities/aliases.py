@@ -20,7 +20,14 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
-from shelfd.memory.ports.entities import EntitiesView, EntityNode, PlacedRow, StoredAlias, StoredEntity
+from shelfd.memory.ports.entities import (
+    EntitiesView,
+    EntityNode,
+    PlacedRow,
+    StoredAlias,
+    StoredEntity,
+    placed_row,
+)
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
@@ -184,15 +191,21 @@ class Aliases:
         type_ = "intrusion_set" if _FIRST.match(root.name) else type_
         return EntityNode(group, root.key, type_, shown(type_, root.name))
 
+    def names_of(self, node: EntityNode) -> list[tuple[str, str]]:
+        """Return type and canonical form of all names of a node. See the port."""
+        _, key, type_, _ = node
+        others = self._groups.get(EntityName(node.family, key), ())
+        return [(other, name) for name in dict.fromkeys((key, *others)) for other in related_types(type_)]
+
     def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number. See the port."""
-        missing = [number for number in numbers if number not in self._placed]
+        known = self._placed
+        missing = [number for number in numbers if number not in known]
         if missing:
             if len(self._placed) >= _PLACED_KEPT:
                 self._placed.clear()
                 missing = list(numbers)
-            found = entities.numbered(missing)
-            self._placed |= {one.number: (one, node := self.node(one), node.name) for one in found}
+            self._placed |= {one.number: placed_row(one, self.node(one)) for one in entities.numbered(missing)}
         return self._placed
 
     def is_known(self, type_: str, key: str) -> bool:

@@ -66,20 +66,20 @@ def _quoted(text: str) -> str:
 
 def visited_json(around: NodesAround) -> bytes:
     """Return what was come to as the JSON of ``traverse_graph``'s result: each node with the steps of the way there."""
-    said: dict[tuple[bool, str], str] = {}  # the beginning of a step
-    ways: list[tuple[int, str]] = []  # to each node: how many steps, and these
+    begun: dict[bool, dict[str, str]] = {True: {}, False: {}}  # the beginning of a step
+    origins = {origin for origin, *_ in around.reached}
+    ways: dict[int, tuple[int, str]] = {-1: (0, "")}  # to each node from which there is another: steps, and these
     nodes: list[str] = []
-    for origin, is_outgoing, relation, node, note_id in around.reached:
-        begins = said.get((is_outgoing, relation))
+    for at, (origin, is_outgoing, relation, said, note_id) in enumerate(around.reached):
+        begins = begun[is_outgoing].get(relation)
         if begins is None:
             direction = "outgoing" if is_outgoing else "incoming"
-            begins = said[is_outgoing, relation] = f'"relationship":{_json(relation)},"direction":"{direction}"'
-        name = f'"type":{_json(node.type)},"value":{_json(node.value)}'
-        depth, way = 1, f'{{{begins},{name},"note_id":{_json(note_id)}}}'
-        if origin >= 0:
-            before, steps = ways[origin]
-            depth, way = before + 1, f"{steps},{way}"
-        ways.append((depth, way))
-        nodes.append(f'{{{name},"depth":{depth},"path":[{way}]}}')
+            begins = begun[is_outgoing][relation] = f'{{"relationship":{_json(relation)},"direction":"{direction}",'
+        depth, steps = ways[origin]
+        depth += 1
+        way = f'{steps}{begins}{said},"note_id":{_json(note_id)}}}'
+        nodes.append(f'{{{said},"depth":{depth},"path":[{way}]}}')
+        if at in origins:
+            ways[at] = depth, f"{way},"
     truncated = "true" if around.is_truncated else "false"
     return f'{{"nodes":[{",".join(nodes)}],"truncated":{truncated}}}'.encode()

@@ -3,10 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import EdgeEngine, EdgeType, LeadRow, Neighbour, NeighbourRow, StoredEdge
@@ -17,6 +19,8 @@ from shelfd.memory.ports.view import View
 _PAGE: Final = 300
 #: After so many edges read other tasks run.
 _TURN: Final = 200
+#: Nodes whose names are looked up together.
+_NODES: Final = 32
 #: Edges that one walk reads at most.
 MOST_READ: Final = 20_000
 #: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
@@ -68,6 +72,26 @@ class GraphEdge(NamedTuple):
         return source, target, self.relation, self.note
 
 
+#: A node whose edges are wanted, and the entity as which it was come to, if it was.
+NodeVia: TypeAlias = tuple[EntityNode, StoredEntity | None]
+#: Which of some nodes it is, whether edges leave it, and where they lead.
+Lead: TypeAlias = tuple[int, bool, Sequence[LeadRow]]
+
+
+class Leads(NamedTuple):
+    """Where some edges lead.
+
+    Attributes:
+        rows: These.
+        placed: What the entities there are in the graph, by number.
+        ids: Of the notes that lead to where nobody was, by row; None if it is not wanted.
+    """
+
+    rows: list[Lead]
+    placed: Mapping[int, PlacedRow]
+    ids: Mapping[int, str | None]
+
+
 class _Stream(NamedTuple):
     """Edges of one entity in one direction, those of the newest notes first: rows that begin with that of the note."""
 
@@ -101,11 +125,11 @@ class GraphReader:
         self.below: int | None = None
         self._view = view
         self._names = enrichment.names()
-        self._by_name: dict[tuple[str, str], EntityNode] = {}
+        self._by_id: dict[str, EntityNode] = {}
         self._by_number: dict[int, EntityNode] = {}
         self._wanted = wanted
         self.read = 0
-        self._rested = 0
+        self._since_rest = 0  #: edges read, or followed, since other tasks ran
 
     @property
     def is_spent(self) -> bool:
@@ -137,41 +161,81 @@ class GraphReader:
             before: A row of notes; None for all.
             via: The entity as which it was come to, if it was.
         """
-        entities = self._entities(node, via)
+        [entities] = self._entities([(node, via)])
         here = frozenset(entity.number for entity in entities)
-        edges = self._view.edges
+        edges, wanted = self._view.edges, self._wanted
         while entities and not self.is_spent:
-            streams, before = await self._batch(entities, before, edges.leaving, edges.reaching)
+            streams = list[_Stream]()
+            leaving, reaching = partial(edges.leaving, wanted=wanted), partial(edges.reaching, wanted=wanted)
+            for stream in self._streams(entities, before, leaving, reaching):
+                streams.append(stream)
+                await self.rest()
+            streams, before = _whole(streams)
             self.below = before
             yield self._seen_from(here, streams)
             if before is None:
                 return
 
-    async def leads(
-        self, node: EntityNode, *, via: StoredEntity | None = None
-    ) -> AsyncIterator[list[tuple[bool, Sequence[LeadRow]]]]:
-        """Yield where the edges of a node lead, in the order of :meth:`edges`, and whether they leave it."""
-        entities = self._entities(node, via)
-        edges, before = self._view.edges, None
-        while entities and not self.is_spent:
-            streams, before = await self._batch(entities, before, edges.leads_from, edges.leads_to)
-            yield _in_order([(stream.is_outgoing, stream.edges) for stream in streams if stream.edges])
-            if before is None:
-                return
+    def leads(self, nodes: Sequence[NodeVia]) -> Iterator[list[Lead]]:
+        """Yield where the edges of nodes lead, of one after the other in the order of :meth:`edges`, some at a time.
 
-    def placed(self, numbers: Sequence[int]) -> Mapping[int, PlacedRow]:
-        """Return what some entities are in the graph, by number, of those that there are."""
-        return self._names.placed(numbers, self._view.entities)
+        For :meth:`some_leads`: there is nothing to do with what is yielded while all that is next was not read.
+        """
+        edges = self._view.edges
+        for begin in range(0, len(nodes), _NODES):
+            for at, entities in enumerate(self._entities(nodes[begin : begin + _NODES]), begin):
+                before = None
+                while entities and not self.is_spent:
+                    streams = list[_Stream]()
+                    for stream in self._streams(entities, before, edges.leads_from, edges.leads_to):
+                        streams.append(stream)
+                        yield []
+                    streams, before = _whole(streams)
+                    for is_outgoing, rows in _in_order(streams):
+                        yield [(at, is_outgoing, rows)]
+                    if before is None:
+                        break
+                if self.is_spent:
+                    return
 
-    def _entities(self, node: EntityNode, via: StoredEntity | None) -> list[StoredEntity]:
-        """All names of a node that some note mentions; as which it was come to need not be looked up."""
-        found = []
-        for type_, key in self._names.same(node.type, node.key):
-            if via is not None and via.key == key and via.type == type_:
-                found.append(via)
-            elif (entity := self._view.entities.get(type_, key)) is not None:
-                found.append(entity)
-        return found
+    def some_leads(self, leads: Iterator[list[Lead]], known: AbstractSet[str]) -> Leads | None:
+        """Return as much of *leads* as one turn takes; None if there are no more.
+
+        Args:
+            leads: From :meth:`leads`.
+            known: Nodes where somebody was, by id.
+        """
+        rows, size, read = list[Lead](), 0, self.read
+        with self._view.at_once():
+            for some in leads:
+                rows += some
+                size += sum(len(found) for _, _, found in some)
+                if max(size, self.read - read) >= _TURN:
+                    break
+            else:
+                if not rows:
+                    return None
+            self._since_rest += size
+            placed = self._names.placed([number for _, _, found in rows for _, number, _ in found], self._view.entities)
+            look = placed.get
+            notes = [
+                note
+                for _, _, found in rows
+                for note, number, _ in found
+                if (there := look(number)) is not None and there[2] not in known
+            ]
+            # Nearly in the order in which they lie in the file: in another one they take longer to be found.
+            ids = self._view.notes.ids(list(dict.fromkeys(notes)), self._wanted) if notes else {}
+            return Leads(rows, placed, ids)
+
+    def _entities(self, nodes: Sequence[NodeVia]) -> list[list[StoredEntity]]:
+        """All names of each node that some note mentions; as which it was come to need not be looked up."""
+        names = [self._names.names_of(node) for node, _ in nodes]
+        found = {via[1:3]: via for _, via in nodes if via is not None}
+        missing = [name for some in names for name in some if name not in found]
+        if missing:
+            found |= {entity[1:3]: entity for entity in self._view.entities.called(missing)}
+        return [[found[name] for name in some if name in found] for some in names]
 
     async def page(self, *, before: int | None, limit: int) -> tuple[list[tuple[EntityNode, GraphEdge]], int | None]:
         """Return at most some *limit* edges of all nodes, whole notes only, from the newest below row *before* on.
@@ -182,7 +246,7 @@ class GraphReader:
         found: list[tuple[EntityNode, GraphEdge]] = []
         while not self.is_spent:
             edges = self._view.edges.page(self._wanted, before=before, limit=_PAGE)
-            self.read += len(edges)
+            self._count(len(edges))
             is_last = len(edges) < _PAGE
             if not is_last and edges[0].note != edges[-1].note:  # the last note may be cut off
                 edges = [edge for edge in edges if edge.note != edges[-1].note]
@@ -203,34 +267,29 @@ class GraphReader:
             if edge.note_id is not None and source != target:
                 yield source, _new(GraphEdge, (target, True, edge.source, *edge.to(edge.target)))
 
+    def _count(self, edges: int) -> None:
+        self.read += edges
+        self._since_rest += edges
+
     async def rest(self) -> None:
         """Let other tasks run, if enough was read since they last did."""
-        if self.read - self._rested >= _TURN:
-            self._rested = self.read
+        if self._since_rest >= _TURN:
+            self._since_rest = 0
             await asyncio.sleep(0)
 
-    async def _batch(
+    def _streams(
         self,
         entities: Sequence[StoredEntity],
         before: int | None,
         leaving: Callable[..., Sequence[Any]],
         reaching: Callable[..., Sequence[Any]],
-    ) -> tuple[list[_Stream], int | None]:
-        """The next edges, whole notes only, and below which row the others are; None if there are none."""
-        streams = []
+    ) -> Iterator[_Stream]:
+        """Yield the next edges of each entity in each direction as they are read."""
         for entity in entities:
             for is_outgoing, read in ((True, leaving), (False, reaching)):
-                found = read(entity.number, self._wanted, before=before, limit=_PAGE)
-                streams.append(_Stream(entity, is_outgoing, found))
-                self.read += len(found)
-                await self.rest()
-        # What a full page says last may be cut off in the middle of a note.
-        floor = max((stream.edges[-1][_NOTE] for stream in streams if len(stream.edges) == _PAGE), default=0)
-        if not floor:
-            return streams, None
-        if not any(stream.edges and stream.edges[0][_NOTE] > floor for stream in streams):
-            return [stream.only(floor) for stream in streams], floor  # one note filled it
-        return [stream.above(floor) for stream in streams], floor + 1
+                found = read(entity.number, before=before, limit=_PAGE)
+                self._count(len(found))
+                yield _new(_Stream, (entity, is_outgoing, found))
 
     def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream]) -> list[GraphEdge]:
         known = self._by_number
@@ -254,15 +313,27 @@ class GraphReader:
 
     def _known(self, entity: StoredEntity) -> EntityNode:
         node = self._names.node(entity)
-        node = self._by_number[entity.number] = self._by_name.setdefault(node.name, node)
+        node = self._by_number[entity.number] = self._by_id.setdefault(node.id, node)
         return node
 
 
-def _in_order(streams: list[tuple[bool, Sequence[LeadRow]]]) -> list[tuple[bool, Sequence[LeadRow]]]:
-    """The same with the newest notes first."""
-    if len(streams) < 2:  # as of most nodes
-        return streams
-    every = [(is_outgoing, row) for is_outgoing, rows in streams for row in rows]
+def _whole(streams: list[_Stream]) -> tuple[list[_Stream], int | None]:
+    """Of what was read whole notes only, and below which row the others are; None if there are none."""
+    # What a full page says last may be cut off in the middle of a note.
+    floor = max((stream.edges[-1][_NOTE] for stream in streams if len(stream.edges) == _PAGE), default=0)
+    if not floor:
+        return streams, None
+    if not any(stream.edges and stream.edges[0][_NOTE] > floor for stream in streams):
+        return [stream.only(floor) for stream in streams], floor  # one note filled it
+    return [stream.above(floor) for stream in streams], floor + 1
+
+
+def _in_order(streams: Sequence[_Stream]) -> list[tuple[bool, Sequence[LeadRow]]]:
+    """Where they lead and whether they leave, the newest notes first."""
+    found = [(is_outgoing, edges) for _, is_outgoing, edges in streams if edges]
+    if len(found) < 2:  # as of most nodes
+        return found
+    every = [(is_outgoing, row) for is_outgoing, rows in found for row in rows]
     every.sort(key=lambda one: -one[1][_NOTE])
     return [(is_outgoing, [row for _, row in some]) for is_outgoing, some in groupby(every, key=itemgetter(0))]
 
