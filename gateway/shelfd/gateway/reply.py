@@ -51,8 +51,9 @@ def encoded(reply: Reply, **members: Any) -> bytes:  # noqa: ANN401 - whatever J
     """Return *reply* as a JSON-RPC response, with further *members* if given."""
     result = reply.result
     if isinstance(result, EncodedResult):
-        rest = to_json({"jsonrpc": "2.0", "id": reply.id, **members}, inf_nan_mode="null")
-        return b'%b,"result":%b}' % (rest[:-1], result.json)
+        before = to_json({"jsonrpc": "2.0", "id": reply.id})
+        after = b"," + to_json(members, inf_nan_mode="null")[1:] if members else b"}"
+        return b'%b,"result":%b%b' % (before[:-1], result.json, after)
     said = {"result": result} if reply.error is None else {"error": reply.error}
     return to_json({"jsonrpc": "2.0", "id": reply.id, **said, **members}, inf_nan_mode="null")
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakes import BOB, ROOT, Api
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.registry import Procedure, ReadAnswer, ReadMethod
@@ -218,8 +219,8 @@ async def test_a_read_that_need_not_wait_takes_no_task_and_its_caller_is_notifie
     await asyncio.sleep(0)
     assert asyncio.all_tasks() <= tasks
     [outcome] = done.outcomes
-    assert isinstance(outcome, dict)
-    assert [hit["note"]["content"] for hit in outcome["results"]] == ["water"]
+    assert isinstance(outcome, EncodedResult)
+    assert [hit["note"]["content"] for hit in outcome.decoded()["results"]] == ["water"]
     assert either.shelf().in_use == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from memory.recall.notes import index_of, note
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.recall import RecallIndex
-from shelfd.memory.recall.fields import impacts_of
+from shelfd.memory.recall.fields import added_by
 
 WORDS = "tea cup harbour morning lamp boat letter".split()
 QUERIES = [" ".join(some) for some in permutations(WORDS, 3)]
@@ -20,11 +20,11 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
 
     def counted(*arguments: Any) -> Any:
-        found = impacts_of(*arguments)
+        found = added_by(*arguments)
         counts.append(len(found))
         return found
 
-    monkeypatch.setattr("shelfd.memory.recall.impacts.impacts_of", counted)
+    monkeypatch.setattr("shelfd.memory.recall.impacts.added_by", counted)
     return counts
 
 

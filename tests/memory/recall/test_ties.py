@@ -11,8 +11,9 @@ from memory.recall.reference import Reference
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.recall import Analyzer, Document, RecallIndex
 from shelfd.memory.recall.candidates import members_of_best_sessions
+from shelfd.memory.recall.columns import Columns
 from shelfd.memory.recall.fields import base_scores
-from shelfd.memory.recall.ranking import largest
+from shelfd.memory.recall.ranking import Totals, best_first, largest
 
 MANY = 6_000
 
@@ -135,3 +136,18 @@ def test_the_largest_are_cut_by_one_key_after_another() -> None:
     assert sorted(largest(3, at, values.__getitem__, second).tolist()) == [1, 2, 3]
     assert asked == [[1, 2, 4]]
     assert largest(9, at, second).tolist() == at.tolist()
+
+
+@pytest.mark.parametrize("digits", [1, 2, 6, 9])
+@pytest.mark.parametrize("count", [1, 60, 700, 5_000])
+def test_the_best_are_found_among_any_number(count: int, digits: int) -> None:
+    dice = np.random.default_rng(count)
+    columns = Columns()
+    rows = dice.permutation(count)
+    columns.extend(count, {"row": rows.tolist(), "standing": dice.integers(0, 3, count).tolist()})
+    values = dice.random(count).round(digits)
+    standing = columns.standing[:count].astype(np.int64)
+    expected = np.lexsort((-rows, -standing, -values.round(6)))
+    for k in (1, 10, 26, 300):
+        found = best_first(Totals(1.0, {}, values), np.arange(count), columns, k)
+        assert found.tolist() == expected[:k].tolist()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fakes import Api, FakeClock, memory
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf import hot
 from shelfd.storage.inmemory import InMemoryStores
 from shelfd.storage.inmemory.notes import InMemoryNotes
@@ -172,6 +173,38 @@ async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.
         assert looks.count == 0
         assert (await api.call("recall", query="7"))["results"]
         assert looks.count > 0
+
+
+async def test_what_is_at_hand_is_shown_without_a_look_at_the_rows_whatever_else_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stores = InMemoryStores(FakeClock())
+    async with memory(lambda _: stores) as api:
+        for number in range(20):
+            await api.remember(f"crane {number}")
+    async with memory(lambda _: stores) as api:
+        await api.call("recall", query="1", session_id=None)
+        kept, usage, view = api.shelf().hot, api.shelf().usage, api.shelf().view
+        for notes in kept.warm_up():
+            usage.know([note.row for note in notes])
+        await api.shelf().commit(
+            Origin("shelfd", "tending"), lambda _: None
+        )  # what is in no log row is no use of notes
+        for rows, name in ((view.usage, "by_rows"), (view.links, "leaving"), (view.notes, "by_rows")):
+            monkeypatch.delattr(type(rows), name)
+        assert len((await api.call("recall", query="crane", k=20))["results"]) == 20
+
+
+@pytest.mark.parametrize("kept", ["_KEPT", "_RENDERED"])
+async def test_beyond_the_room_there_is_the_oldest_goes(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, kept, 32)
+    async with memory() as api:
+        ids = [(await api.remember(f"crane {number}", session_id=f"s{number}"))["id"] for number in range(90)]
+        for number in range(90):
+            await api.call("recall", query=f"crane {number}", k=9, session_id=None)
+        some: dict[str, Any] = vars(api.shelf().hot)["_links" if kept == "_KEPT" else "_rendered"]
+        assert 28 <= len(some) <= 32 + 9
+        assert ids[-1] in some
 
 
 async def test_documents_are_not_read_to_be_at_hand() -> None:

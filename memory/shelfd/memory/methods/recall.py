@@ -2,9 +2,10 @@
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from shelfd.memory.call import Call
+from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.errors import InvalidParams, NoEmbedder
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import Known, answer_view, fact_by_key
@@ -13,9 +14,9 @@ from shelfd.memory.methods.found import Found, Recalled
 from shelfd.memory.methods.likening import likened
 from shelfd.memory.methods.recalling import add_links, ahead_of, filters_of, known_fact, rank, search
 from shelfd.memory.methods.registry import read
-from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.methods.time_travel import known_moment
+from shelfd.memory.methods.written import encoded_with, written
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import Cut, ShelfIndex
@@ -37,8 +38,18 @@ _BEYOND = 40
 _MOST_REWOUND = 32
 
 
+class _Answer(NamedTuple):
+    """A result, but for its notes, which are JSON already."""
+
+    result: dict[str, Any]
+    notes: list[bytes]
+
+    def encoded(self, **further: Any) -> EncodedResult:  # noqa: ANN401 - whatever JSON holds
+        return encoded_with(self.result | further, self.notes)
+
+
 @read("recall")
-def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+def recall(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult | Awaitable[EncodedResult]:
     """Return the notes that fit a query, best first, and the fact that answers it.
 
     The mode ``fhrr`` asks the memory of facts alone, and waits until it knows all of them.
@@ -59,15 +70,15 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         return _recall_by_meaning(shelf, params, call)
     if shelf.projection(ShelfIndex).index.is_large and params.mode != "fhrr":
         return _recall_beside(shelf, params, call)
-    return _recall(shelf, params, call)
+    return _recall(shelf, params, call).encoded()
 
 
-async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
     await shelf.tracks.complete(ShelfFacts)
-    return _recall(shelf, params, call)
+    return _recall(shelf, params, call).encoded()
 
 
-def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+def _recall(shelf: Shelf, params: RecallParams, call: Call) -> _Answer:
     started = shelf.clock.monotonic()
     params = _continued(shelf, params, call)
     filters = filters_of(shelf, params)
@@ -75,17 +86,17 @@ def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     return _answer(shelf, params, call, search(shelf, params, filters, known), known, started)
 
 
-async def _recall_beside(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+async def _recall_beside(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
     """Answer while others are served."""
     started = shelf.clock.monotonic()
     asked = _continued(shelf, params, call)
     filters = filters_of(shelf, asked)
     ahead = await ahead_of(shelf, asked, filters)
     known = known_fact(shelf, asked, filters)
-    return _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started)
+    return _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started).encoded()
 
 
-async def _recall_by_meaning(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+async def _recall_by_meaning(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
     """Rank by meaning too; where the embedder does not answer in time, ranking by words alone answers, and says so."""
     started = shelf.clock.monotonic()
     asked = _continued(shelf, params, call)
@@ -93,12 +104,12 @@ async def _recall_by_meaning(shelf: Shelf, params: RecallParams, call: Call) -> 
     like, said = await likened(shelf, asked, filters)
     ahead = await ahead_of(shelf, asked, filters, like)
     known = known_fact(shelf, asked, filters)
-    result = _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started)
-    result["mode"] = "lexical" if like is None else "dense" if params.mode == "dense" else "hybrid"
-    return result | {"dense": said}
+    answer = _answer(shelf, asked, call, search(shelf, asked, filters, known, ahead=ahead), known, started)
+    mode = "lexical" if like is None else "dense" if params.mode == "dense" else "hybrid"
+    return answer.encoded(mode=mode, dense=said)
 
 
-async def _recall_known(shelf: Shelf, params: RecallParams, call: Call, wanted: WireMoment) -> dict[str, Any]:
+async def _recall_known(shelf: Shelf, params: RecallParams, call: Call, wanted: WireMoment) -> EncodedResult:
     """Answer from what the shelf knew at another time; that counts no hit."""
     started = shelf.clock.monotonic()
     params = _continued(shelf, params, call)
@@ -108,14 +119,15 @@ async def _recall_known(shelf: Shelf, params: RecallParams, call: Call, wanted: 
     filters = filters_of(shelf, params, moment.at)._replace(below=past.below)
     known = known_fact(shelf, params, filters, rewound)
     params = params.model_copy(update={"count_hits": False})
-    result = _answer(shelf, params, call, search(shelf, params, filters, known, rewound), known, started)
-    for hit in result["results"]:
-        if hit["note"]["id"] in past.redacted:
+    recalled = search(shelf, params, filters, known, rewound)
+    answer = _answer(shelf, params, call, recalled, known, started)
+    for item, hit in zip(recalled.found, answer.result["results"], strict=True):
+        if item.note.id in past.redacted:
             hit["redacted"] = True
-    return result
+    return answer.encoded()
 
 
-async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
     """Let a language model choose; where it cannot, ranked recall answers."""
     started = shelf.clock.monotonic()
     asked = _continued(shelf, params, call)
@@ -134,19 +146,19 @@ async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> di
         ]
         add_links(shelf, found, NOTHING_PLANNED, filters.as_of)
         answer = _answer(shelf, asked, call, Recalled(found), fact_by_key(shelf, asked.query, filters), started)
-    return answer | ({"trace": trace} if params.explain else {})
+    return answer.encoded(trace=trace) if params.explain else answer.encoded()
 
 
 def _answer(
     shelf: Shelf, params: RecallParams, call: Call, recalled: Recalled, known: Known | None, started: float
-) -> dict[str, Any]:
+) -> _Answer:
     relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
         _record(shelf, params, relevant, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
     intent = recalled.intent if params is call.params else None  # else it was asked for more than the caller said
     result: dict[str, Any] = {
-        "results": _hits(shelf, params, recalled.found),
+        "results": [_hit(item, explain=params.explain) for item in recalled.found],
         "dropped": len(recalled.cut),
         "intent": intent or intent_of(cast("RecallParams", call.params).query),
         "abstained": not relevant,
@@ -158,8 +170,9 @@ def _answer(
         result["score_version"] = shelf.projection(ShelfIndex).index.score_version
     if known is not None or params.mode == "fhrr":
         result["answer"] = answer_view(known)
+    notes = written(shelf, recalled.found, full=params.full, max_content_chars=params.max_content_chars)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
-    return result
+    return _Answer(result, notes)
 
 
 def _cut_view(cut: Cut) -> dict[str, Any]:
@@ -199,34 +212,29 @@ def session_of_hits(
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[dict[str, Any]]:
-    usage = shelf.usage.of([item.note for item in found])
-    links = {item.note.id: item.links for item in found}
-    renderer = NoteRenderer(shelf.view, usage, links, full=params.full, hot=shelf.hot)
-    hits = []
-    for item in found:
-        score = round(item.score, 6)
-        hit: dict[str, Any] = {
-            "note": renderer(item.note, params.max_content_chars),
-            "score": score,
-            "relevant": item.relevant,
-            "vector_score": 0.0,
-            "text_score": score,
-        }
-        if "dense" in item.signals:
-            hit["vector_score"] = share = round(min(max(item.signals["dense"], 0.0), score), 6)
-            hit["text_score"] = round(score - share, 6)
-        if item.via is not None:
-            hit["via"] = item.via
-        if item.collapsed:
-            hit["collapsed"] = list(item.collapsed)
-        if params.explain:
-            hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
-            hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
-            if item.order is not None:
-                hit["order"] = {name: round(value, 6) for name, value in item.order.items()}
-        hits.append(hit)
-    return hits
+def _hit(item: Found, *, explain: bool) -> dict[str, Any]:
+    """Return what is said of a note beside the note, whose place it has."""
+    score = round(item.score, 6)
+    hit: dict[str, Any] = {
+        "note": None,
+        "score": score,
+        "relevant": item.relevant,
+        "vector_score": 0.0,
+        "text_score": score,
+    }
+    if "dense" in item.signals:
+        hit["vector_score"] = share = round(min(max(item.signals["dense"], 0.0), score), 6)
+        hit["text_score"] = round(score - share, 6)
+    if item.via is not None:
+        hit["via"] = item.via
+    if item.collapsed:
+        hit["collapsed"] = list(item.collapsed)
+    if explain:
+        hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
+        hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
+        if item.order is not None:
+            hit["order"] = {name: round(value, 6) for name, value in item.order.items()}
+    return hit
 
 
 @read("get_context")

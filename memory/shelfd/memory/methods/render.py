@@ -13,7 +13,6 @@ from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.note_score import NoteVector, note_vector
-from shelfd.memory.shelf.hot import HotNotes
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()
@@ -30,7 +29,7 @@ _OPTIONAL_EXTRA = (
 )
 #: Of these, those that are kept as tuples.
 _LISTS = frozenset({"aliases", "source_span", "evolved_by", "redacted"})
-# Ten notes of every recall are rendered: one call for all fields takes a third of one for each.
+# One call for all fields takes a third of one for each.
 _NO_INSTANTS = (None,) * len(_OPTIONAL_INSTANTS)
 _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INSTANTS), attrgetter(*_OPTIONAL_EXTRA)
 
@@ -62,7 +61,6 @@ def note_view(
     *,
     relatives: Relatives | None = None,
     max_content_chars: int | None = None,
-    unused: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a note's wire form.
 
@@ -70,9 +68,8 @@ def note_view(
         links: Links that leave it.
         relatives: Notes it replaced and represents; giving them asks for the full form.
         max_content_chars: Cut the content at a word if it is longer.
-        unused: What :func:`unused_view` returns of it, if that is known.
     """
-    view = unused_view(note) if unused is None else dict(unused)
+    view = unused_view(note)
     view["links"] = [link_of_note(link) for link in links] if links else []
     if usage is not _NEVER_USED:
         _add_use(view, note, usage)
@@ -252,37 +249,22 @@ def change_view(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class NoteRenderer:
-    """Renders several notes of one shelf with few reads, and those that are hot from what was rendered before."""
+    """Renders several notes of one shelf with few reads."""
 
     def __init__(
-        self,
-        view: View,
-        usage: Mapping[int, Usage],
-        links: Mapping[str, Sequence[Link]],
-        *,
-        full: bool,
-        hot: HotNotes | None = None,
+        self, view: View, usage: Mapping[int, Usage], links: Mapping[str, Sequence[Link]], *, full: bool
     ) -> None:
         self._view = view
         self._usage = usage
         self._links = links
         self._full = full
-        self._hot = hot
 
     def __call__(self, note: Note, max_content_chars: int | None = None) -> dict[str, Any]:
         """Return the wire form of *note*."""
-        if self._hot is not None and not self._full and max_content_chars is None:  # ten times for every recall
-            view = dict(self._hot.rendered(note, unused_view))
-            links = self._links.get(note.id)
-            view["links"] = [link_of_note(link) for link in links] if links else []
-            if (usage := self._usage.get(note.row)) is not None:
-                _add_use(view, note, usage)
-            return view
         return note_view(
             note,
             self._links.get(note.id, ()),
             self._usage.get(note.row, _NEVER_USED),
             relatives=relatives_of(self._view, note) if self._full else None,
             max_content_chars=max_content_chars,
-            unused=None if self._hot is None else self._hot.rendered(note, unused_view),
         )

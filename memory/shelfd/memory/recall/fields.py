@@ -81,6 +81,21 @@ class Impact(NamedTuple):
     next: FloatArray
 
 
+class Added(NamedTuple):
+    """The same where nobody asks for its parts: half as many numbers, for most documents are no questions."""
+
+    here: Places
+    said: FloatArray  #: by the documents and in their previous-note fields
+    heirs: Places
+    inherited: FloatArray
+    after: Places  #: those only to which anything is added
+    question_before: FloatArray
+    before: Places
+    next: FloatArray
+    later: Places
+    earlier: FloatArray
+
+
 _NOWHERE: Final[Places] = np.zeros(0, np.int64)
 _NO: Final[FloatArray] = np.zeros(0)
 _NO_IMPACT: Final = Impact(_NOWHERE, _NO, _NO, _NOWHERE, _NO, _NOWHERE, _NO, _NOWHERE, _NO, _NOWHERE, _NO)
@@ -103,39 +118,59 @@ def base_scores(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists
         asked = _TO_NEXT[view.columns.flags[before]] * np.append(0.0, own)[view.places(before)]
         impacts.append(_NO_IMPACT._replace(after=view.places(view.orphans), question_before=asked))
     if not explain:
-        return BaseScores(total(view.size, impacts), {})
+        return BaseScores(total(view.size, [_added(impact)[0] for impact in impacts]), {})
     parts = {name: _sum(view.size, *added) for name, added in _parts(view.size, impacts).items()}
     return BaseScores(sum(parts.values(), np.zeros(view.size)), parts)
 
 
-def total(size: int, impacts: Sequence[Impact]) -> FloatArray:
+def total(size: int, every: Sequence[Added]) -> FloatArray:
     """Return b for a view of *size* documents from what all terms of a query add, in the query's order.
 
-    How many terms are together in one of the *impacts* changes nothing, not even the last bits.
+    How many terms are together in one of *every* changes nothing, not even the last bits.
     """
-    parts = _parts(size, impacts).values()
-    places = [some for each, _ in parts for some in each]
-    return _sum(size, places, [some for _, each in parts for some in each])
+    heres, said, heirs, inherited, after, asked, before, following, later, earlier = zip(*every, strict=True)
+    places = np.concatenate([*heres, *heirs, *after, *before, *later])
+    weights = np.concatenate([*said, *inherited, *asked, *following, *earlier])
+    has_any = np.zeros(size + 1, np.bool_)
+    has_any[places[: sum(map(len, heres))]] = True
+    has_any[0] = False
+    first = len(places) - sum(map(len, later))
+    weights[first:] *= has_any.take(places[first:])
+    sums: FloatArray = np.bincount(places, weights, size + 1).astype(np.float64, copy=False)
+    return sums[1:]
 
 
-def impacts_of(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists) -> list[Impact]:
+def added_by(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists) -> list[Added]:
     """Return what each of the *terms*, :data:`MOST_TOGETHER` at most, adds to the documents of *view*, in their order.
 
     The view has no orphans.
     """
     impact, slots, of_heirs = _impact(view, terms, postings, 0)
+    added, asking = _added(impact)
     every = np.arange(len(terms.numbers) + 1)
-    here, heirs = (list(map(slice, edges, edges[1:])) for edges in (
-        slots.searchsorted(every).tolist(), of_heirs.searchsorted(every).tolist()
-    ))  # fmt: skip
+    edges = [some.searchsorted(every).tolist() for some in (slots, of_heirs, slots[asking])]
+    own, others, asked = (list(map(slice, some, some[1:])) for some in edges)
     return [
-        Impact(
-            impact.here[own], impact.own[own], impact.previous[own],
-            impact.heirs[others], impact.inherited[others], impact.later[others], impact.earlier[others],
-            impact.after[own], impact.question_before[own], impact.before[own], impact.next[own],
+        Added(
+            added.here[at], added.said[at], added.heirs[heirs], added.inherited[heirs],
+            added.after[some], added.question_before[some], added.before[at], added.next[at],
+            added.later[heirs], added.earlier[heirs],
         )
-        for own, others in zip(here, heirs, strict=True)
+        for at, heirs, some in zip(own, others, asked, strict=True)
     ]  # fmt: skip
+
+
+def _added(impact: Impact) -> tuple[Added, IntArray]:
+    """Return what is added in all, and which of the documents that have the terms are questions."""
+    (asking,) = impact.question_before.nonzero()
+    return (
+        Added(
+            impact.here, impact.own + impact.previous, impact.heirs, impact.inherited,
+            impact.after[asking], impact.question_before[asking], impact.before, impact.next,
+            impact.later, impact.earlier,
+        ),
+        asking,
+    )  # fmt: skip
 
 
 def _parts(size: int, impacts: Sequence[Impact]) -> dict[str, tuple[Sequence[Places], Sequence[FloatArray]]]:

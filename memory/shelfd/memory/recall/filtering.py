@@ -104,7 +104,7 @@ class Filtering:
         if (filters.kind, filters.stability, filters.needs_review) != (None, None, None):
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
-        flags = columns.flags[ordinals]
+        flags = columns.flags.take(ordinals)
         wanted = ALIVE | (QUARANTINED if filters.quarantined else 0)
         admitted: BoolArray = (flags & (wanted | _barred(filters))) == wanted
         for name in _EXACT:

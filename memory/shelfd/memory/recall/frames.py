@@ -55,6 +55,7 @@ _AFTER: Final = (
 _ARTICLE: Final = r"(?:(?:den|dem|die|das|der|el|los|las|le|les)\s+|l['’])?"
 #: Characters at the end of a query in which the words after its subject stand.
 _LONGEST_END: Final = 64
+_KNOW: Final = "wissen"
 _END: Final = r"[\s?？。!！.]*\Z"
 
 
@@ -65,7 +66,7 @@ def _frames() -> tuple[re.Pattern[str], ...]:
     before = rf"\s*+(?:{asked})"
     return (
         re.compile(before, re.IGNORECASE),
-        re.compile(rf"(?:\s(?:alles\s)?wissen|{_AFTER}){_END}", re.IGNORECASE),
+        re.compile(rf"(?:\s(?:alles\s)?{_KNOW}|{_AFTER}){_END}", re.IGNORECASE),
         re.compile(rf"(?:{_AFTER}){_END}"),
     )
 
@@ -75,7 +76,9 @@ def subject_of(query: str) -> str:
     before, after, after_alone = _frames()
     begun = before.match(query)
     begin = 0 if begun is None else begun.end()
-    ended = (after_alone if begun is None else after).search(query, max(begin, len(query) - _LONGEST_END))
+    ended = None
+    if not query.isascii() or _KNOW in query.lower():  # nothing else stands after a subject
+        ended = (after_alone if begun is None else after).search(query, max(begin, len(query) - _LONGEST_END))
     if begun is None and ended is None:
         return query
     return query[begin : len(query) if ended is None else ended.start()]

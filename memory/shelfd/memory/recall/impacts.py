@@ -11,12 +11,12 @@ import numpy as np
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.fields import (
     MOST_TOGETHER,
+    Added,
     BaseScores,
-    Impact,
     QueryTerms,
     ScoredDocuments,
+    added_by,
     base_scores,
-    impacts_of,
     total,
 )
 
@@ -30,7 +30,7 @@ class Impacts:
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
         self._revision = -1  # of the contents that all is from
-        self._kept: dict[int, Impact] = {}  # by number of the term
+        self._kept: dict[int, Added] = {}  # by number of the term
         self._bytes = 0
 
     def base_scores(self, terms: QueryTerms, most: int) -> BaseScores | None:
@@ -43,8 +43,8 @@ class Impacts:
             self._forget()
             self._revision = contents.revision
         known = list(map(self._kept.get, numbers))
-        lacking = [at for at, impact in enumerate(known) if impact is None]
-        count = sum([len(impact.here) for impact in known if impact is not None])
+        lacking = [at for at, added in enumerate(known) if added is None]
+        count = sum([len(added.here) for added in known if added is not None])
         size = contents.columns.size
         if lacking:
             view = ScoredDocuments(contents.columns, size, _NO_ORPHANS, None)
@@ -53,18 +53,18 @@ class Impacts:
                 return None
             if is_first:  # where something is written between any two queries nothing is worth keeping
                 return base_scores(view, terms, postings, explain=False)
-            for at, impact in zip(lacking, impacts_of(view, terms.only(lacking), postings), strict=True):
-                known[at] = impact
-                self._keep(numbers[at], impact)
+            for at, added in zip(lacking, added_by(view, terms.only(lacking), postings), strict=True):
+                known[at] = added
+                self._keep(numbers[at], added)
         elif count >= most:
             return None
-        return BaseScores(total(size, [impact for impact in known if impact is not None]), {})
+        return BaseScores(total(size, [added for added in known if added is not None]), {})
 
-    def _keep(self, number: int, impact: Impact) -> None:
-        size = sum([each.nbytes for each in impact])
+    def _keep(self, number: int, added: Added) -> None:
+        size = sum([each.nbytes for each in added])
         if self._bytes + size > _BYTES:
             self._forget()
-        self._kept[number] = impact
+        self._kept[number] = added
         self._bytes += size
 
     def _forget(self) -> None:

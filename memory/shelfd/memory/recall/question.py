@@ -42,6 +42,8 @@ _NEAR: Final = 6
 _BEGINNING: Final = 3
 #: A word that does not begin the query.
 _LATER_WORD: Final = re.compile(r"(?<!^)\b[^\W\d_]+")
+#: The same of ASCII, if it begins with a capital.
+_LATER_CAPITAL: Final = re.compile(r"(?<!^)\b[A-Z][A-Za-z]*")
 _NONE: Final[frozenset[str]] = frozenset()
 _NOWHERE: Final[frozenset[int]] = frozenset()
 
@@ -99,7 +101,7 @@ class Questions:
 
         Words at the places *timed* ask for a time alone, and are left out.
         """
-        capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
+        capitals = _capitals(query)
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR
         before, is_content = "", self._analyzer.is_content
@@ -156,6 +158,13 @@ class Questions:
     def related_to(self, term: str) -> list[str]:
         """Return what a note may say instead of *term*: by the lists, or with another ending; most are no words."""
         return [*self._listed.get(term, _NONE), *_other_endings(term)]
+
+
+def _capitals(query: str) -> set[str]:
+    """Return the words of a *query*, but for its first, that are written with a capital, in lower case."""
+    if query.isascii():
+        return set(map(str.lower, _LATER_CAPITAL.findall(query)))
+    return {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
 
 
 @lru_cache(maxsize=1 << 14)

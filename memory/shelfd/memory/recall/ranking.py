@@ -27,10 +27,11 @@ _TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 _SIGNALS: Final = tuple(
     "own previous earlier question_before next session author when kind telling question date".split()
 )
-_DIGITS: Final = 6  #: of scores that are compared
+_UNITS: Final = 1_000_000  #: in 1: what scores are compared in
 _FEW: Final = 64  #: documents that are put in order as lists
 _SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
-EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
+_TOGETHER: Final = 32  #: neighbouring totals of which the largest is looked at first
+EQUAL: Final = 1 / _UNITS  #: totals that differ by less are equal
 
 
 class Rules(NamedTuple):
@@ -64,7 +65,7 @@ class Scored(NamedTuple):
 
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
     """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0."""
-    relevance = base.total[eligible]
+    relevance = base.total.take(eligible)
     best = float(relevance.max())
     relevance /= best
     if not base.parts:
@@ -77,25 +78,30 @@ def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Co
 def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> FloatArray:
     """Return the *relevance* (0 to 1) of the ordinals *at* and what the rules add to it."""
     if engine.loops is None:
-        return sum(beyond_words(relevance, at, columns, rules).values(), relevance)
+        total, *others = beyond_words(relevance, at, columns, rules).values()
+        for part in (*others, relevance):
+            total += part
+        return total
     totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when, rules.wants)
     return totals + DATE * date_grades(columns.day[at], rules.dates) if rules.dates else totals
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
     """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
-    flags = columns.flags[at]
+    flags = columns.flags.take(at)
+    means = session_means(relevance, columns.group.take(at))
+    means *= SESSION
     found = {
-        "session": SESSION * session_means(relevance, columns.group[at]),
+        "session": means,
         "telling": _TELLING.take(columns.telling.take(at)),
         "question": _QUESTION.take(flags),
     }
     if rules.speaker is not None:
-        found["author"] = AUTHOR * (columns.speaker[at] == rules.speaker)
+        found["author"] = AUTHOR * (columns.speaker.take(at) == rules.speaker)
     if rules.asks_when:
         found["when"] = _WHEN.take(flags)
     if rules.wants:
-        found["kind"] = KIND * ((columns.answer_types[at] & rules.wants) != 0)
+        found["kind"] = KIND * ((columns.answer_types.take(at) & rules.wants) != 0)
     if rules.dates:
         found["date"] = DATE * date_grades(columns.day[at], rules.dates)
     return found
@@ -112,22 +118,21 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
         one = np.empty(most, np.int64)  # of each group some document; the rest is never read
         one[groups] = np.arange(count)
         groups, most = one[groups], count
-    of_groups = np.zeros(most)
-    np.maximum.at(of_groups, groups, scores)
-    first = of_groups[groups]
-    (best,) = (scores == first).nonzero()
-    owners = groups[best]
+    first = np.zeros(most)
+    np.maximum.at(first, groups, scores)
+    (best,) = (scores == first.take(groups)).nonzero()
+    owners = groups.take(best)
     chosen = np.empty(most, np.int64)
     chosen[owners] = best  # of equal ones the last assignment stays, and exactly one
     others = scores.copy()
-    others[chosen[owners]] = -1.0
-    of_groups.fill(-1.0)
-    np.maximum.at(of_groups, groups, others)
-    second = of_groups[groups]
+    others[chosen.take(owners)] = -1.0
+    second = np.full(most, -1.0)
+    np.maximum.at(second, groups, others)
     np.copyto(second, first, where=second < 0)
     second += first
     second /= 2
-    return second
+    means: FloatArray = second.take(groups)
+    return means
 
 
 def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:
@@ -137,21 +142,40 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
     Scores are rounded before they are compared: the last bits depend on the
     order of summation, which must not decide between two documents.
     """
-    likely = np.arange(len(totals.total))
-    if k <= 0:
-        return likely[:0]
-    if k < len(likely):
-        ascending = totals.total.copy()
-        ascending.partition(-k)
-        (likely,) = (totals.total > ascending[-k] - 2 * EQUAL).nonzero()
-    rounded, ordinals = totals.total[likely].round(_DIGITS), at[likely]
-    rows, standing = columns.row[ordinals], columns.standing[ordinals].astype(np.int64)
+    likely = _likely(totals.total, max(k, 0))
+    rounded, ordinals = (totals.total.take(likely) * _UNITS).round(), at.take(likely)
+    rows, standing = columns.row.take(ordinals), columns.standing.take(ordinals)
     if len(likely) <= _FEW:  # nearly always: lists take a third of the time
-        order = sorted(zip((-rounded).tolist(), (-standing).tolist(), (-rows).tolist(), likely.tolist(), strict=True))
+        order = sorted(
+            zip(rounded.tolist(), standing.tolist(), rows.tolist(), likely.tolist(), strict=True), reverse=True
+        )
         return np.array([place for _, _, _, place in order[:k]], np.int64)
+    standing = standing.astype(np.int64)
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)
     found: IntArray = likely[best[np.lexsort((-rows[best], -standing[best], -rounded[best]))]]
     return found
+
+
+def _likely(values: FloatArray, k: int) -> IntArray:
+    """Return the positions, ascending, of the *k* largest *values* and of those that are equal to one of them."""
+    if not 0 < k < len(values):
+        return np.arange(len(values) if k else 0)
+    some = len(values) // _TOGETHER
+    if some >= _SEVERAL * k:  # as on all but small shelves: then few are as large as the largest of k stretches
+        least = values[: some * _TOGETHER].reshape(some, _TOGETHER).max(axis=1)
+        least.partition(-k)
+        (likely,) = (values > least[-k] - 2 * EQUAL).nonzero()
+        chosen: IntArray = likely[_by_order(values.take(likely), k)]
+        return chosen
+    return _by_order(values, k)
+
+
+def _by_order(values: FloatArray, k: int) -> IntArray:
+    ascending = values.copy()
+    ascending.partition(-k)
+    likely: IntArray
+    (likely,) = (values > ascending[-k] - 2 * EQUAL).nonzero()
+    return likely
 
 
 def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:

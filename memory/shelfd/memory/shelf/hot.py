@@ -16,11 +16,13 @@ from shelfd.memory.ports.view import View
 
 K = TypeVar("K")
 
-#: Some 1.5 KiB each beside their text. A session's reads show fifty neighbours at a time.
-_KEPT = 8192
-#: Notes of which the rendered form is kept, too: 1.5 KiB each beside their text. Of nodes of a graph, which take half
-#: of that and are shown by the fifty, there may be as many as notes.
-_RENDERED = 4096
+#: Some 1.5 KiB each beside their text: as many as a shelf has that is ranked as a whole. A session's reads show fifty
+#: neighbours at a time.
+_KEPT = 16_384
+#: Notes that are kept as JSON, too: 0.8 KiB each beside their text. Of nodes of a graph, which are shown by the fifty,
+#: there may be as many as notes.
+_RENDERED = 8192
+_SHOWN = 8192
 #: Longer notes are read again each time: a cache of notes is no place for documents.
 _LONGEST = 8192
 #: The links of notes that have more are read again each time.
@@ -38,7 +40,7 @@ class HotNotes:
         self._is_read = False  #: whether any was
         self._notes: dict[str, Note] = {}
         self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
-        self._rendered: dict[str, tuple[Note, Mapping[str, Any]]] = {}
+        self._rendered: dict[str, tuple[Note, Any]] = {}
         self._shown: dict[str, tuple[Note, Any, Mapping[str, Any]]] = {}
 
     def get(self, ids: Sequence[str]) -> dict[str, Note]:
@@ -71,13 +73,13 @@ class HotNotes:
         if len(found) < len(ids):
             read = self._view.links.leaving([note_id for note_id in ids if note_id not in found])
             if len(self._links) + len(read) > _KEPT:
-                self._links.clear()
+                make_room(self._links)
             self._links |= {note_id: links for note_id, links in read.items() if len(links) <= _MOST_LINKS}
             found |= read
         return found
 
-    def rendered(self, note: Note, render: Callable[[Note], Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Return what *render* makes of a note, made once for a hot note as it is now; nobody may change it."""
+    def rendered(self, note: Note, render: Callable[[Note], K]) -> K:
+        """Return what *render* makes of a note, made once for a hot note as it is now."""
         of, rendered = self._rendered.get(note.id, (None, None))
         if rendered is None or of is not note:
             rendered = render(note)
@@ -93,13 +95,13 @@ class HotNotes:
         if shown is None or of is not note or (under is not kind and under != kind):
             shown = show(note, kind)
             if self._notes.get(note.id) is note:
-                if len(self._shown) >= _KEPT:
+                if len(self._shown) >= _SHOWN:
                     make_room(self._shown)
                 self._shown[note.id] = note, kind, shown
         return shown
 
-    def warm_up(self) -> Iterator[None]:
-        """Take in the newest notes that there is room for, and their links, a few in each step.
+    def warm_up(self) -> Iterator[Sequence[Note]]:
+        """Take in the newest notes that there is room for, and their links; yield them, a few in each step.
 
         It ends at a shelf's beginning, when there is no more room, and at documents: those are not kept.
         """
@@ -111,7 +113,7 @@ class HotNotes:
             before = min(note.row for note in found)
             self._keep(note for note in found if note.id not in self._notes)
             self.links([note.id for note in found])
-            yield
+            yield found
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Take in the notes that were written, and forget links that may have changed."""

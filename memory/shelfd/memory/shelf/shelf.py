@@ -133,7 +133,8 @@ class Shelf:
 
     async def _warm_up(self) -> None:
         with suppress(ShelfError):  # what cannot be read now is read when it is asked for
-            for _ in self.hot.warm_up():
+            for notes in self.hot.warm_up():
+                self.usage.know([note.row for note in notes])
                 await self.clock.sleep(_WARMING)
 
     def enter(self) -> None:

@@ -19,6 +19,7 @@ import structlog
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.notes.room import make_room
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
@@ -31,17 +32,10 @@ SESSIONS_KEPT = 1000
 _NEVER_USED = Usage()
 #: Notes whose hits one note counts with its own, at most.
 _MERGED = 1000
-#: Notes whose stored usage is kept until something else is committed.
-_KEPT = 4096
+#: Notes whose stored usage is kept: as many as there are hot notes.
+_KEPT = 16_384
 #: Sessions known to have hit notes, of all notes together: 2 MiB.
 _KEPT_SESSIONS = 16_384
-
-
-class _Written:
-    """What a transaction returns that stores what a buffer has set aside."""
-
-
-_WRITTEN = _Written()
 
 
 class UsageBuffer:
@@ -49,14 +43,14 @@ class UsageBuffer:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._stored: dict[int, Usage] = {}  # as it was read or written; nothing else was committed since
+        self._stored: dict[int, Usage] = {}  # as it was read or written; nothing else writes it
         self._hit_by: defaultdict[int, set[str]] = defaultdict(set)  # sessions by row, those known here
         self._hit_by_count = 0
         self._pending: dict[int, Usage] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)  # by row, those not stored yet
         self._writing: dict[int, Usage] = {}
         self._writing_sessions: defaultdict[int, set[str]] = defaultdict(set)
-        self._is_written_alone = True  # nothing else was committed since what is being written was set aside
+        self._is_written_alone = True  # nothing was forgotten since what is being written was set aside
 
     @property
     def is_dirty(self) -> bool:
@@ -100,7 +94,7 @@ class UsageBuffer:
         if len(found) < len(rows):
             stored = self._stored
             if len(stored) + len(rows) > _KEPT:
-                stored.clear()
+                make_room(stored)
             if missing := [row for row in rows if row not in found and row not in stored]:
                 stored |= dict.fromkeys(missing, _NEVER_USED) | self._view.usage.by_rows(missing)
             for row in rows:
@@ -108,17 +102,13 @@ class UsageBuffer:
                     found[row] = stored[row]
         return found
 
-    def apply(self, group: Sequence[Applied[Any]]) -> None:
-        """Know that new notes were never used; read again what is stored if a change is in no log row.
+    def know(self, rows: Sequence[int]) -> None:
+        """Read the stored usage of these notes as far as it is not known."""
+        self._of(rows)
 
-        Of changes that are, only an import adds use, and has it counted here by :meth:`raise_to`.
-        """
+    def apply(self, group: Sequence[Applied[Any]]) -> None:
+        """Know that new notes were never used. Only imports add use, which they have counted by :meth:`raise_to`."""
         for applied in group:
-            if applied.value is _WRITTEN:
-                continue
-            if not applied.rows:
-                self.clear()
-                return
             for row in applied.rows:
                 if row.kind == "note.created" and row.row is not None and len(self._stored) < _KEPT:
                     self._stored.setdefault(row.row, _NEVER_USED)
@@ -313,11 +303,11 @@ class UsageSaver:
         self._queries.begin_write()
         stored = False
 
-        def transact(writer: Writer, now: int) -> tuple[_Written, Transaction]:
+        def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
             self._book.write(writer)
             self._queries.write(writer, now)
             writer.recorded.delete_before(now - self._retention_micros, now=now, limit=_FORGOTTEN)
-            return _WRITTEN, Transaction(writer, now)
+            return None, Transaction(writer, now)
 
         try:
             await self._store.commit(Change(Origin("shelfd", "usage.write"), transact))
