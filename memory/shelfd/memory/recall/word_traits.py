@@ -57,8 +57,6 @@ class Signs(NamedTuple):
         distinct: How many different words there are.
         stop: How many of these say nothing of what a fact is about.
         idle: How many of these are stop or question words of the shelf's language.
-        compounds: Whether it may have names made of several words.
-        addresses: Whether it may have addresses.
     """
 
     bits: int
@@ -68,8 +66,6 @@ class Signs(NamedTuple):
     distinct: int
     stop: int
     idle: int
-    compounds: bool = True
-    addresses: bool = True
 
 
 def signs_of_words(words: Sequence[str], traits_of: "WordTraits") -> Signs:
