@@ -120,7 +120,9 @@ class Analyzer:
         self.meanings = meaning_lists(language)
         self._without_content = self.lists.stop | self.lists.question
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
-        self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
+        stemmer = Stemmer.Stemmer(language, 0)
+        self._stem: Callable[[str], str] = stemmer.stemWord
+        self._stem_all: Callable[[list[str]], list[str]] = stemmer.stemWords
         self._terms: dict[str, str] = {}
         self.traits = WordTraits(language, self.lists, self.meanings, _CACHED_WORDS)
 
@@ -156,6 +158,13 @@ class Analyzer:
                 self._terms.clear()
             self._terms[word] = known
         return known
+
+    def terms_of(self, words: Iterable[str]) -> list[str]:
+        """Return what :meth:`term` does of each of some folded *words*; of many it remembers none."""
+        lemma_of = self.lists.lemmas.get
+        lemmas = [lemma_of(word, word) for word in words]
+        stems = self._stem_all(lemmas)
+        return [stem if lemma.isascii() else lemma for lemma, stem in zip(lemmas, stems, strict=True)]
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of *text* in order, repeated ones included."""

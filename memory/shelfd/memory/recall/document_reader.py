@@ -24,7 +24,7 @@ from shelfd.memory.recall.note_search import word_bits
 from shelfd.memory.recall.texts_together import TextsTogether, read_together
 from shelfd.memory.recall.time_spans import RelativeSpan
 from shelfd.memory.recall.vocabulary import Vocabulary
-from shelfd.memory.recall.word_traits import MARK, WordTraits
+from shelfd.memory.recall.word_traits import MARK
 
 #: The columns of what is read, in this order.
 _READ: Final = (
@@ -72,7 +72,7 @@ class DocumentReader:
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
         #: What stands before the words of a document, by its author and a time within which no day begins.
         self._heads: dict[tuple[str | None, int], tuple[int, int, list[int]]] = {}
-        self._terms = _KnownTerms(analyzer.traits, vocabulary)
+        self._terms = _KnownTerms(analyzer, vocabulary)
 
     def read(self, documents: Sequence[Document], fields: Fields) -> ReadDocuments:
         """Return what an index has of *documents*, with these *fields*; of it only words and authors have changed.
@@ -206,10 +206,11 @@ class DocumentReader:
 class _KnownTerms:
     """The numbers of terms by those of words."""
 
-    def __init__(self, words: WordTraits, vocabulary: Vocabulary) -> None:
-        self._words = words
+    def __init__(self, analyzer: Analyzer, vocabulary: Vocabulary) -> None:
+        self._analyzer = analyzer
+        self._words = analyzer.traits
         self._vocabulary = vocabulary
-        self._edition = words.edition
+        self._edition = self._words.edition
         self._terms: IntArray = np.zeros(0, np.int64)
 
     def of(self, numbers: IntArray) -> IntArray:
@@ -222,10 +223,13 @@ class _KnownTerms:
         found = self._terms[numbers]
         (missing,) = (found == _UNKNOWN).nonzero()
         if len(missing):
-            number = self._vocabulary.__getitem__
             wanted = list(dict.fromkeys(numbers[missing].tolist()))
             new = [words.words[at] for at in wanted]
-            self._terms[wanted] = [0 if word == MARK else number(word) for word in new]
+            if MARK in new:  # which has no term
+                at = new.index(MARK)
+                del new[at]
+                self._terms[wanted.pop(at)] = 0
+            self._terms[wanted] = self._vocabulary.extend(new, self._analyzer.terms_of(new))
             found = self._terms[numbers]
         return found
 

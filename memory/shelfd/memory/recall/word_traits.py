@@ -113,6 +113,7 @@ class WordTraits(dict[str, int]):
         self.edition = 0
         self._cached = cached
         self._language, self._lists, self._meanings = language, lists, meanings
+        self._is_time, self._opens_clock = lists.temporal.fullmatch, meanings.opens_clock
         self._listed: Mapping[str, int] = {}  # the bits of words that are in lists; read when there is a first word
 
     def _read_lists(self) -> Mapping[str, int]:
@@ -134,7 +135,16 @@ class WordTraits(dict[str, int]):
         return dict(listed)
 
     def __missing__(self, word: str) -> int:
-        traits = self[word] = self._bits(word) | len(self.words) << NUMBERED_FROM
+        if not self._listed:
+            self._listed = self._read_lists()
+        bits = self._listed.get(word, 0)
+        if self._is_time(word) is not None:
+            bits |= TIME
+        if word.startswith(self._opens_clock):
+            bits |= OPENS_CLOCK
+        if not word.isalpha():
+            bits |= self._beside_letters(word)
+        traits = self[word] = bits | len(self.words) << NUMBERED_FROM
         self.words.append(word)
         return traits
 
@@ -144,16 +154,6 @@ class WordTraits(dict[str, int]):
             self.clear()
             self.words = []
             self.edition += 1
-
-    def _bits(self, word: str) -> int:
-        if not self._listed:
-            self._listed = self._read_lists()
-        bits = self._listed.get(word, 0)
-        if self._lists.temporal.fullmatch(word) is not None:
-            bits |= TIME
-        if word.startswith(self._meanings.opens_clock):
-            bits |= OPENS_CLOCK
-        return bits if word.isalpha() else bits | self._beside_letters(word)
 
     def _beside_letters(self, word: str) -> int:
         """What a word is that is not of letters only."""
