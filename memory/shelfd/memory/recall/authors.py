@@ -36,8 +36,9 @@ class Authors:
     def add(self, number: int, count: int = 1) -> None:
         """Count visible documents of author *number*."""
         if number >= 0:
-            documents = self._documents[number] = self._documents[number] + count
-            if documents == count:
+            before = self._documents[number]
+            self._documents[number] = before + count
+            if before <= 0 < before + count:  # of documents that are put and replaced together, one is undone first
                 name = self._names[number]
                 self._by_first[name[0]][number] = name
 
