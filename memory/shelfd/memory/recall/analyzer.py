@@ -115,6 +115,8 @@ class Analyzer:
     def __init__(self, language: str = "english", timezone: tzinfo = UTC) -> None:
         self.language = language
         self.timezone = timezone
+        self.is_english = language == _ENGLISH  #: whether it reads English first
+        self.has_parts = language == _GERMAN  #: whether parts of words are found in text that shows no other language
         self._days: dict[int, date] = {}
         self.lists = word_lists(language)
         self.meanings = meaning_lists(language)
@@ -125,16 +127,6 @@ class Analyzer:
         self._stem_all: Callable[[list[str]], list[str]] = stemmer.stemWords
         self._terms: dict[str, str] = {}
         self.traits = WordTraits(language, self.lists, self.meanings, _CACHED_WORDS)
-
-    @property
-    def is_english(self) -> bool:
-        """Whether it reads English first."""
-        return self.language == _ENGLISH
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether parts of words are found in a text that shows no other language."""
-        return self.language == _GERMAN
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""

@@ -33,12 +33,11 @@ class Authors:
             known = self._by_name[name] = (self._number(words) if words else -1), words
         return known
 
-    def add(self, number: int, count: int = 1) -> None:
-        """Count visible documents of author *number*."""
+    def add(self, number: int) -> None:
+        """Count a visible document of author *number*."""
         if number >= 0:
-            before = self._documents[number]
-            self._documents[number] = before + count
-            if before <= 0 < before + count:  # of documents that are put and replaced together, one is undone first
+            documents = self._documents[number] = self._documents[number] + 1
+            if documents == 1:
                 name = self._names[number]
                 self._by_first[name[0]][number] = name
 

@@ -1,6 +1,5 @@
 """Documents into an index and out of it, and the tidying that follows."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Final
@@ -82,8 +81,8 @@ class DocumentWriter:
             shown = [not hidden for hidden in fields["hidden"]]
             terms = terms[np.repeat(shown, read.written.sizes)]
             lengths, speakers = list(compress(lengths, shown)), list(compress(speakers, shown))
-        for speaker, count in Counter(speakers).items():
-            contents.authors.add(speaker, count)
+        for speaker in speakers:
+            contents.authors.add(speaker)
         contents.statistics.count(terms, len(lengths), sum(lengths), 1)
         self._count(retired)
 

@@ -70,16 +70,17 @@ class Filtering:
 
     def extend(self, first: int, fields: Fields) -> None:
         """Note when documents hold and in which nuggets they are; their ordinals are *first* and those after it."""
-        nuggets = self._columns.nugget[first : first + len(fields["row"])].tolist()
-        firsts = dict(zip(reversed(nuggets), range(first + len(nuggets) - 1, first - 1, -1), strict=True))
-        lasts = dict(zip(nuggets, range(first, first + len(nuggets)), strict=True))
-        for nugget in sorted(lasts):
+        count = len(fields["row"])
+        nuggets = self._columns.nugget[first : first + count].tolist()
+        for nugget in dict.fromkeys(nuggets):
             while 2 * nugget >= len(self._nuggets):
-                self._nuggets.extend((firsts[nugget], firsts[nugget]))
-            self._nuggets[2 * nugget + 1] = lasts[nugget]
+                begin = first + nuggets.index(nugget)
+                self._nuggets.extend((begin, begin))
+            self._nuggets[2 * nugget + 1] = first + count - 1 - nuggets[::-1].index(nugget)
         begins, ends = fields["valid_from"], fields["valid_to"]
-        self._expiring = self._expiring or any(value is not None for value in fields["expires_at"])
-        if any(value is not None for value in (*begins, *ends)):
+        if fields["expires_at"].count(None) < count:
+            self._expiring = True
+        if begins.count(None) < count or ends.count(None) < count:
             for ordinal, (begin, end) in enumerate(zip(begins, ends, strict=True), first):
                 if begin is not None or end is not None:
                     self._dated.extend((ordinal, ALWAYS if begin is None else begin, NEVER if end is None else end))
