@@ -13,8 +13,8 @@ from shelfd.client import json_lines, zettelforge_db
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
 from shelfd.client.sqlite_file import is_database
 
-#: Notes sent together.
-_NOTES: Final = 200
+#: Notes sent together, which are one step of the import.
+_NOTES: Final = 168
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.

@@ -32,6 +32,7 @@ Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 NOTIFIED_AT_ONCE: Final = 32
 #: Changes in one group: small ones take about 30 us each.
 GROUP_LIMIT: Final = 512
+_made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
 
 log = structlog.get_logger(__name__)
 
@@ -188,5 +189,5 @@ def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) 
             assert of_turn is not None
             whose = origin._replace(**of_turn._asdict())
             whose = origins[of_turn] = whose._replace(run_id=whose.run_id or origin.run_id)
-        rows.append(LogRow(seq, tx, size, at, whose, kind, nugget, ids, row, before))
+        rows.append(_made(LogRow, (seq, tx, size, at, whose, kind, nugget, ids, row, before)))
     return rows

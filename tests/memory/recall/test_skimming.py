@@ -7,10 +7,11 @@ from shelfd.memory.notes.words import fold
 from shelfd.memory.recall import Analyzer
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.dates import days_in_figures
-from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.document import Document, fields_of
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
+from shelfd.memory.recall.texts_together import read_together
 from shelfd.memory.recall.vocabulary import Vocabulary
 from shelfd.memory.recall.word_traits import TYPES, WordTraits, signs_of_words
 
@@ -34,10 +35,11 @@ _TEXTS = st.lists(st.lists(_PIECES, max_size=16).map("".join), min_size=1, max_s
 @settings(max_examples=400)
 @given(_TEXTS)
 def test_texts_read_together_say_what_each_says_alone(texts: list[str]) -> None:
-    together, skim = _ANALYZER.parse_texts(texts)
+    found = read_together(_ANALYZER, texts)
+    together, skim = found.parsed(), found.skim
     assert together == [_ANALYZER.parse_text(text) for text in texts]
     for text, parsed, begin, end in zip(texts, together, skim.begins, skim.ends, strict=True):
-        said = [_ANALYZER.traits.words[number] for number in skim.numbers[begin:end].tolist()]
+        said = [_ANALYZER.traits.words[number] for number in skim.word_numbers[begin:end].tolist()]
         assert said == (parsed.words if text.isascii() and "\0" not in text else [])
 
 
@@ -59,9 +61,9 @@ def test_what_words_show_spares_no_look_that_would_find_something(texts: list[st
 def test_documents_read_together_are_those_read_alone(texts: list[str]) -> None:
     documents = [_document(row, text) for row, text in enumerate(texts * 2)]
     vocabulary, authors = Vocabulary(_ANALYZER.term), Authors(_ANALYZER.words)
-    some = DocumentReader(_ANALYZER, vocabulary, authors).read(documents)
+    some = DocumentReader(_ANALYZER, vocabulary, authors).read(documents, fields_of(documents))
     alone = DocumentReader(_ANALYZER, vocabulary, authors)
-    few = [alone.read([document]) for document in documents]
+    few = [alone.read([document], fields_of([document])) for document in documents]
     assert some.written.terms.tolist() == [term for one in few for term in one.written.terms.tolist()]
     assert some.written.sizes.tolist() == [one.written.sizes.item() for one in few]
     for name, values in some.columns.items():
@@ -74,7 +76,8 @@ def test_forgotten_words_are_read_anew() -> None:
     reader = DocumentReader(analyzer, vocabulary := Vocabulary(analyzer.term), Authors(analyzer.words))
     for begin in range(5):
         texts = [f"crane{begin + at} lifts the {'Häuser' if at % 2 else 'harbour'} again" for at in range(5)]
-        read = reader.read([_document(row, text) for row, text in enumerate(texts)])
+        documents = [_document(row, text) for row, text in enumerate(texts)]
+        read = reader.read(documents, fields_of(documents))
         terms = {vocabulary[word] for text in texts for word in analyzer.words(text)}
         assert terms <= set(read.written.terms.tolist())
     assert analyzer.traits.edition > 1

@@ -25,7 +25,7 @@ _ROUNDS = st.lists(
 
 
 def documents(rounds: Any, gaps: list[int]) -> list[list[Document]]:
-    """Batches with rising rows, some of which are left out; every fifth is of a row that was there before."""
+    """Batches with rising rows, some of which are left out; some end with rows that were there before, also in them."""
     found: list[list[Document]] = []
     row = 0
     for number, some in enumerate(rounds):
@@ -36,6 +36,8 @@ def documents(rounds: Any, gaps: list[int]) -> list[list[Document]]:
             batch.append(note(row, text, nugget=nugget, session=session, turn=turn, author=author, hidden=hidden))
         if number and number % 2 == 0:
             batch.append(found[0][0]._replace(text="crane again"))
+        if number % 3 == 0:
+            batch.append(batch[0]._replace(text="tea once more"))
         found.append(batch)
     return found
 

@@ -13,8 +13,9 @@ from pydantic_core import to_json
 from shelfd.memory.moving import FORMATS
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
-#: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more.
-ITEMS: Final = 128
+#: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more. The
+#: command sends as many items of a kind together, and recall's index takes in as many notes at a time.
+ITEMS: Final = 168
 LINKS: Final = 150
 BYTES: Final = 512 * 1024
 _PARTS: Final = 100_000

@@ -2,9 +2,10 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
 
@@ -23,6 +24,9 @@ class Intake(Protocol):
         Raises:
             GovernanceViolation: If nothing of it may be.
         """
+
+    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> Sequence[Note | GovernanceViolation]:
+        """Return what :meth:`admit` does of each of some new notes, or the error that it raises: many take less so."""
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:
         """Return what may be stored of a line beside a note, such as the reason of a link.
@@ -44,6 +48,10 @@ class AnyText(Intake):
     def admit(self, note: Note, old: Note | None, origin: Origin | None) -> Note:  # noqa: ARG002
         """Return *note*."""
         return note
+
+    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> Sequence[Note]:  # noqa: ARG002
+        """Return *notes*."""
+        return notes
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:  # noqa: ARG002
         """Return *text*."""

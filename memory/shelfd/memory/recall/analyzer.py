@@ -12,6 +12,7 @@ from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import addresses, characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import (
     MONTHS,
+    OF_A_DAY,
     OTHER_MONTHS,
     GradedDays,
     date_line,
@@ -31,7 +32,6 @@ from shelfd.memory.recall.languages import (
 )
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
-from shelfd.memory.recall.skimming import Skimmed, skimmed
 from shelfd.memory.recall.time_spans import (
     ASKS_FOR_ANYTHING,
     RelativeSpan,
@@ -44,7 +44,6 @@ from shelfd.memory.recall.word_traits import (
     COMMON,
     DIGITS,
     FOREIGN,
-    MARK,
     OPENS_TIME,
     TELLS,
     TIME,
@@ -81,8 +80,6 @@ class ParsedQuery(NamedTuple):
 _LATER_WORD: Final = re.compile(r"(?<=\w )\w+")
 _QUOTED: Final = re.compile(r"(?<=[\"“„«‘])\w+")
 _ENGLISH, _GERMAN, _FRENCH = "english", "german", "french"
-#: Numbers of a day in figures.
-_OF_A_DAY: Final = 3
 #: Microseconds; no zone begins a day within one.
 QUARTER_HOUR = 15 * 60 * 1_000_000
 _CACHED_QUARTERS = 4096
@@ -118,14 +115,18 @@ class Analyzer:
     def __init__(self, language: str = "english", timezone: tzinfo = UTC) -> None:
         self.language = language
         self.timezone = timezone
+        self.is_english = language == _ENGLISH  #: whether it reads English first
+        self.has_parts = language == _GERMAN  #: whether parts of words are found in text that shows no other language
         self._days: dict[int, date] = {}
         self.lists = word_lists(language)
-        self._meanings = meaning_lists(language)
+        self.meanings = meaning_lists(language)
         self._without_content = self.lists.stop | self.lists.question
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
-        self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
+        stemmer = Stemmer.Stemmer(language, 0)
+        self._stem: Callable[[str], str] = stemmer.stemWord
+        self._stem_all: Callable[[list[str]], list[str]] = stemmer.stemWords
         self._terms: dict[str, str] = {}
-        self.traits = WordTraits(language, self.lists, self._meanings, _CACHED_WORDS)
+        self.traits = WordTraits(language, self.lists, self.meanings, _CACHED_WORDS)
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
@@ -149,6 +150,13 @@ class Analyzer:
                 self._terms.clear()
             self._terms[word] = known
         return known
+
+    def terms_of(self, words: Iterable[str]) -> list[str]:
+        """Return what :meth:`term` does of each of some folded *words*; of many it remembers none."""
+        lemma_of = self.lists.lemmas.get
+        lemmas = [lemma_of(word, word) for word in words]
+        stems = self._stem_all(lemmas)
+        return [stem if lemma.isascii() else lemma for lemma, stem in zip(lemmas, stems, strict=True)]
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of *text* in order, repeated ones included."""
@@ -201,13 +209,24 @@ class Analyzer:
         """Return the index term of a folded *word* by the word forms of another *language*."""
         return self.term(language.stem(word))
 
-    def _foreign_forms(self, words: list[str], language: ForeignLanguage) -> list[str]:
+    def language_by_common_words(self, words: Iterable[str]) -> ForeignLanguage | None:
+        """Return what :meth:`language_of` does of words of which none is a sign of another language."""
+        return by_common_words(frozenset(words), self.language, self._without_content)
+
+    def forms_beside(self, words: list[str], language: ForeignLanguage | None) -> list[str]:
+        """Return by which forms of its folded *words* a text in a *language* is found as well."""
+        if language is None:
+            return [part for word in words for part in parts_of(word)] if self.has_parts else []
         content = [word for word in words if not language.is_idle(word)]
         if language.name == _GERMAN:
             content += [part for word in content for part in parts_of(word)]
         months = [MONTHS[number - 1].lower() for word in words if (number := OTHER_MONTHS.get(word)) is not None]
         said = frozenset(words)
         return [*(form for word in content if (form := language.stem(word)) not in said), *months]
+
+    def told_spans(self, words: list[str], language: ForeignLanguage | None) -> tuple[RelativeSpan, ...]:
+        """Return the times of which the folded *words* of a text in a *language* tell: :attr:`ParsedText.told`."""
+        return told_spans(words, is_french=_is_french(language, self.language))
 
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""
@@ -216,47 +235,28 @@ class Analyzer:
         signs = signs_of_words(words, self.traits)
         return self._parsed(text, folded, words, signs._replace(bits=signs.bits | types_of_characters(text)))
 
-    def parse_texts(self, texts: Sequence[str]) -> tuple[list[ParsedText], Skimmed]:
-        """Return what :meth:`parse_text` does of some *texts*, and what their words are; of others these are none."""
-        is_plain = [text.isascii() and MARK not in text for text in texts]
-        # First the others: whoever reads a text may forget all words, whose numbers the rest is told by.
-        others = {at: self.parse_text(text) for at, text in enumerate(texts) if not is_plain[at]}
-        skim = skimmed([text if plain else "" for text, plain in zip(texts, is_plain, strict=True)], self.traits)
-        parsed = [
-            others[at] if at in others else self._parsed(text, text.lower(), skim.words[begin:end], signs)
-            for at, (text, begin, end, signs) in enumerate(zip(texts, skim.begins, skim.ends, skim.signs, strict=True))
-        ]
-        return parsed, skim
-
     def _parsed(self, text: str, folded: str, words: list[str], signs: Signs) -> ParsedText:
         bits, is_ascii = signs.bits, folded.isascii()
         temporal = bits & TIME != 0
         if bits & OPENS_TIME and not temporal:
             temporal = self.lists.temporal.search(folded) is not None
         closer = signs.closer or not is_ascii
-        beside = [] if is_ascii else [*emoji(folded), *characters(folded)]
-        if signs.compounds:
-            beside += compounds(text)
-        if signs.addresses:
-            beside += addresses(folded)
+        beside = [*([] if is_ascii else [*emoji(folded), *characters(folded)]), *compounds(text), *addresses(folded)]
         if bits & DIGITS and (closer or "$" in text or "%" in text):
             beside += quantities(folded)
-            if signs.numbers >= _OF_A_DAY or not is_ascii:
+            if signs.numbers >= OF_A_DAY or not is_ascii:
                 beside += days_in_figures(folded)
         language = None
         if bits & FOREIGN or not is_ascii:
             language = self.language_of(words)
         elif bits & COMMON and is_open(signs.distinct, signs.idle):
-            language = by_common_words(frozenset(words), self.language, self._without_content)
-        if language is not None:
-            beside += self._foreign_forms(words, language)
-        elif self.language == _GERMAN:
-            beside += [part for word in words for part in parts_of(word)]
+            language = self.language_by_common_words(words)
+        beside += self.forms_beside(words, language)
         told: tuple[RelativeSpan, ...] = ()
-        if bits & TELLS and (temporal or language is not None or self.language != _ENGLISH):
-            told = told_spans(words, is_french=_is_french(language, self.language))
+        if bits & TELLS and (temporal or language is not None or not self.is_english):
+            told = self.told_spans(words, language)
         answers = answer_types_of(
-            self._meanings, text, bits & TYPES, signs.numbers, closer=closer, clock=signs.clock or closer
+            self.meanings, text, bits & TYPES, signs.numbers, closer=closer, clock=signs.clock or closer
         )
         telling = signs.distinct - signs.stop or signs.distinct
         return made(ParsedText, (words, telling, beside, temporal, ends_as_question(text), answers, told))

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from mmap import mmap
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -195,6 +195,11 @@ class Columns:
             for own, some in given:
                 filled[own] = some
             setattr(self, name, filled)
+
+
+def narrowed(values: IntArray, bits: int) -> IntArray:
+    """Return numbers of so many bits at most as narrow ones, if they can be: these are sorted in half the time."""
+    return cast("IntArray", values.astype(np.int32)) if bits < 32 else values
 
 
 def _zeros(count: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:

@@ -13,6 +13,7 @@ MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
+OF_A_DAY: Final = 3  #: numbers that a day in figures has
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 #: Names of months in German, Spanish and French, folded, that are not English.
 OTHER_MONTHS: Final = {

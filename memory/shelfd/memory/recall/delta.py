@@ -2,12 +2,15 @@
 
 from array import array
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.inverted import Bytes, Numbers
+
+V = TypeVar("V", bound=np.generic)
 
 MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
 #: A posting of the delta is one number: the term, the place of the document in the delta, the frequency.
@@ -33,7 +36,7 @@ class Written(NamedTuple):
     postings: IntArray
 
 
-def written(numbers: IntArray, lengths: Sequence[int]) -> Written:
+def written(numbers: IntArray, lengths: Sequence[int] | IntArray) -> Written:
     """Return documents as they are written.
 
     Args:
@@ -170,12 +173,16 @@ def gathered(start: IntArray, values: Numbers, lists: IntArray) -> tuple[IntArra
     """Return the lengths of some *lists*, each of which is ``values[start[i]:start[i + 1]]``, and what is in them."""
     begin = start[lists]
     sizes = start[lists + 1] - begin
+    return sizes, joined(values, begin, sizes).astype(np.int64)
+
+
+def joined(values: npt.NDArray[V], begins: IntArray, sizes: IntArray) -> npt.NDArray[V]:
+    """Return what parts of *values*, of these *sizes*, have one after the other."""
     ends = sizes.cumsum()
-    begin += sizes
-    begin -= ends
-    places = np.repeat(begin, sizes)
+    places = np.repeat(begins + sizes - ends, sizes)
     places += np.arange(len(places))
-    return sizes, values[places].astype(np.int64)
+    found: npt.NDArray[V] = values[places]
+    return found
 
 
 def _sorted(parts: Sequence[IntArray]) -> IntArray:

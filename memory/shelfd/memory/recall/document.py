@@ -1,7 +1,8 @@
 """What goes into the index and what comes out of it."""
 
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 #: Makes a named tuple of a tuple of all its values. Its own constructor is a function in Python and takes three times
 #: as long; tens are made for every query.
@@ -44,6 +45,15 @@ class Document(NamedTuple):
     valid_to: int | None = None
     standing: int = 0  #: decides between documents that score alike: see :func:`standing_of`
     quarantined: bool = False
+
+
+#: The values of some documents by field.
+Fields: TypeAlias = Mapping[str, tuple[Any, ...]]
+
+
+def fields_of(documents: Sequence[Document]) -> Fields:
+    """Return the values of *documents*, one at least, by field: many are read faster so."""
+    return dict(zip(Document._fields, zip(*documents, strict=True), strict=True))
 
 
 class Hit(NamedTuple):

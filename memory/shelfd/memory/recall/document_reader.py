@@ -1,9 +1,10 @@
 """From documents to arrays: what an index has of some documents that are put together."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.recall.analyzer import QUARTER_HOUR, Analyzer, ParsedText
 from shelfd.memory.recall.authors import Authors
@@ -17,11 +18,13 @@ from shelfd.memory.recall.columns import (
     TEMPORAL,
     IntArray,
 )
-from shelfd.memory.recall.delta import Written, written, written_alone
-from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.delta import Written, joined, written, written_alone
+from shelfd.memory.recall.document import Document, Fields
 from shelfd.memory.recall.note_search import word_bits
+from shelfd.memory.recall.texts_together import TextsTogether, read_together
+from shelfd.memory.recall.time_spans import RelativeSpan
 from shelfd.memory.recall.vocabulary import Vocabulary
-from shelfd.memory.recall.word_traits import MARK, WordTraits
+from shelfd.memory.recall.word_traits import MARK
 
 #: The columns of what is read, in this order.
 _READ: Final = (
@@ -32,6 +35,13 @@ _CACHED_HEADS: Final = 4_096
 _UNKNOWN: Final = -1
 _SOME: Final = 4  #: documents that are read together; of fewer, arrays cost more than they spare
 _MOST_TELLING: Final = 255  #: that are counted
+_OF_SESSION: Final = "session"  #: a scope
+#: Flags that are fields of a document.
+_FLAGS: Final = {"hidden": HIDDEN, "superseded": SUPERSEDED, "quarantined": QUARANTINED}
+
+
+#: The values of a column.
+Values: TypeAlias = Sequence[Any] | npt.NDArray[Any]
 
 
 class ReadDocuments(NamedTuple):
@@ -43,7 +53,7 @@ class ReadDocuments(NamedTuple):
     """
 
     written: Written
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Values]
 
 
 class DocumentReader:
@@ -61,16 +71,16 @@ class DocumentReader:
         self._authors = authors
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
         #: What stands before the words of a document, by its author and a time within which no day begins.
-        self._heads: dict[tuple[str | None, int], tuple[int, int, list[int], IntArray]] = {}
-        self._terms = _KnownTerms(analyzer.traits, vocabulary)
+        self._heads: dict[tuple[str | None, int], tuple[int, int, list[int]]] = {}
+        self._terms = _KnownTerms(analyzer, vocabulary)
 
-    def read(self, documents: Sequence[Document]) -> ReadDocuments:
-        """Return what an index has of *documents*; of it only words and authors have changed.
+    def read(self, documents: Sequence[Document], fields: Fields) -> ReadDocuments:
+        """Return what an index has of *documents*, with these *fields*; of it only words and authors have changed.
 
         Raises:
             Exception: If one of them cannot be read.
         """
-        return self._read_some(documents) if len(documents) >= _SOME else self._read_few(documents)
+        return self._read_some(fields) if len(documents) >= _SOME else self._read_few(documents)
 
     def _read_few(self, documents: Sequence[Document]) -> ReadDocuments:
         number = self._vocabulary.__getitem__
@@ -79,53 +89,64 @@ class DocumentReader:
         for document in documents:
             parsed = self._analyzer.parse_text(document.text)
             begin = len(numbers)
-            speaker, day, before, _ = self._before(document)
+            speaker, day, before = self._before(document.author, document.when)
             numbers += before
             numbers += map(number, parsed.words)
             length = len(numbers) - begin
-            numbers += self._after(document, parsed)
+            numbers += self._after(parsed.beside, parsed.told, document.when)
             sizes.append(len(numbers) - begin)
             read.append(self._columns(document, parsed, length, speaker, day))
         said = written_alone(numbers) if len(sizes) == 1 else written(np.array(numbers, np.int64), sizes)
         return _read(said, read)
 
-    def _read_some(self, documents: Sequence[Document]) -> ReadDocuments:
-        texts, skim = self._analyzer.parse_texts([document.text for document in documents])
-        terms = self._terms.of(skim.numbers)
-        parts: list[IntArray] = []
-        sizes, read = [], []
-        for document, parsed, begin, end in zip(documents, texts, skim.begins, skim.ends, strict=True):
-            speaker, day, _, before = self._before(document)
-            words = terms[begin:end]
-            if begin == end and parsed.words:
-                words = np.array(list(map(self._vocabulary.__getitem__, parsed.words)), np.int64)
-            length = len(before) + len(words)
-            parts += (before, words)
-            if after := self._after(document, parsed):
-                parts.append(np.array(after, np.int64))
-            sizes.append(length + len(after))
-            read.append(self._columns(document, parsed, length, speaker, day))
-        return _read(written(np.concatenate(parts), sizes), read)
+    def _read_some(self, fields: Fields) -> ReadDocuments:
+        texts = read_together(self._analyzer, fields["text"])
+        terms = self._terms.of(texts.skim.word_numbers)
+        number, whens = self._vocabulary.__getitem__, fields["when"]
+        #: Terms that stand before and after the words of each; of a text that was read alone, its words, too.
+        around: list[int] = []
+        speakers, days, edges = [], [], [0]
+        for at, (author, when) in enumerate(zip(fields["author"], whens, strict=True)):
+            speaker, day, before = self._before(author, when)
+            speakers.append(speaker)
+            days.append(day)
+            around += before
+            if at in texts.alone:
+                around += map(number, texts.alone[at].words)
+            edges.append(len(around))
+            if at in texts.beside or at in texts.told:
+                around += self._after(texts.beside.get(at, ()), texts.told.get(at, ()), when)
+            edges.append(len(around))
+        sizes = np.diff(edges)
+        ahead, after, words = sizes[::2], sizes[1::2], texts.skim.ends - texts.skim.begins
+        lengths = ahead + words
+        begins = np.array(edges, np.int64) + len(terms)
+        numbers = joined(
+            np.concatenate([terms, np.array(around, np.int64)]),
+            np.stack([begins[:-1:2], texts.skim.begins, begins[1::2]], axis=1).ravel(),
+            np.stack([ahead, words, after], axis=1).ravel(),
+        )
+        columns = self._columns_of(fields, texts) | {"length": lengths.tolist(), "speaker": speakers, "day": days}
+        return ReadDocuments(written(numbers, lengths + after), columns)
 
-    def _before(self, document: Document) -> tuple[int, int, list[int], IntArray]:
-        """Return the author of a document, its day, and the terms of both, which stand before its words; twice."""
-        place = document.author, document.when // QUARTER_HOUR
+    def _before(self, author: str | None, when: int) -> tuple[int, int, list[int]]:
+        """Return the number of an author, the day of a time, and the terms of both, which stand before words."""
+        place = author, when // QUARTER_HOUR
         known = self._heads.get(place)
         if known is None:
-            speaker, name = self._authors.parse(document.author)
-            day, terms = self._day(document.when)
+            speaker, name = self._authors.parse(author)
+            day, terms = self._day(when)
             if len(self._heads) >= _CACHED_HEADS:
                 self._heads.clear()
-            before = [*terms, *map(self._vocabulary.__getitem__, name)]
-            known = self._heads[place] = speaker, day, before, np.array(before, np.int64)
+            known = self._heads[place] = speaker, day, [*terms, *map(self._vocabulary.__getitem__, name)]
         return known
 
-    def _after(self, document: Document, parsed: ParsedText) -> list[int]:
+    def _after(self, beside: Sequence[str], told: Sequence[RelativeSpan], when: int) -> list[int]:
         """Return the terms that a document has beside its words."""
         number = self._vocabulary.__getitem__
-        found = list(map(number, parsed.beside)) if parsed.beside else []
-        if parsed.told:
-            found += map(number, self._analyzer.told_words(parsed.told, self._analyzer.day(document.when)))
+        found = list(map(number, beside)) if beside else []
+        if told:
+            found += map(number, self._analyzer.told_words(told, self._analyzer.day(when)))
         return found
 
     def _columns(self, document: Document, parsed: ParsedText, length: int, speaker: int, day: int) -> tuple[Any, ...]:
@@ -134,16 +155,40 @@ class DocumentReader:
             ALIVE
             | (HIDDEN if document.hidden else 0)
             | (SUPERSEDED if document.superseded else 0)
-            | (PRIVATE if document.scope == "session" and document.session is not None else 0)
+            | (PRIVATE if document.scope == _OF_SESSION and document.session is not None else 0)
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
             | (QUARANTINED if document.quarantined else 0)
         )
-        title = word_bits(self._analyzer.words(document.title)) if document.title else 0
         return (
-            flags, parsed.answer_types, length, speaker, day, document.boost, title,
+            flags, parsed.answer_types, length, speaker, day, document.boost, self._title_bits(document.title),
             min(parsed.telling, _MOST_TELLING), document.standing, document.row, document.turn or 0,
         )  # fmt: skip
+
+    def _columns_of(self, fields: Fields, texts: TextsTogether) -> dict[str, Values]:
+        """Return what :meth:`_columns` does of many documents, but for their lengths, authors and days."""
+        flags = np.full(len(texts.telling), ALIVE, np.uint8)
+        for name, flag in _FLAGS.items():
+            if any(fields[name]):
+                flags |= np.array(fields[name], np.bool_) * np.uint8(flag)
+        if _OF_SESSION in fields["scope"]:
+            sessions = zip(fields["scope"], fields["session"], strict=True)
+            private = [scope == _OF_SESSION and session is not None for scope, session in sessions]
+            flags |= np.array(private, np.bool_) * np.uint8(PRIVATE)
+        flags |= texts.question * np.uint8(QUESTION) | texts.temporal * np.uint8(TEMPORAL)
+        return {
+            "flags": flags,
+            "answer_types": texts.answer_types,
+            "boost": fields["boost"],
+            "title": list(map(self._title_bits, fields["title"])),
+            "telling": np.minimum(texts.telling, _MOST_TELLING),
+            "standing": fields["standing"],
+            "row": fields["row"],
+            "turn": [turn or 0 for turn in fields["turn"]],
+        }
+
+    def _title_bits(self, title: str) -> int:
+        return word_bits(self._analyzer.words(title)) if title else 0
 
     def _day(self, when: int) -> tuple[int, list[int]]:
         """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
@@ -161,10 +206,11 @@ class DocumentReader:
 class _KnownTerms:
     """The numbers of terms by those of words."""
 
-    def __init__(self, words: WordTraits, vocabulary: Vocabulary) -> None:
-        self._words = words
+    def __init__(self, analyzer: Analyzer, vocabulary: Vocabulary) -> None:
+        self._analyzer = analyzer
+        self._words = analyzer.traits
         self._vocabulary = vocabulary
-        self._edition = words.edition
+        self._edition = self._words.edition
         self._terms: IntArray = np.zeros(0, np.int64)
 
     def of(self, numbers: IntArray) -> IntArray:
@@ -177,10 +223,13 @@ class _KnownTerms:
         found = self._terms[numbers]
         (missing,) = (found == _UNKNOWN).nonzero()
         if len(missing):
-            number = self._vocabulary.__getitem__
             wanted = list(dict.fromkeys(numbers[missing].tolist()))
             new = [words.words[at] for at in wanted]
-            self._terms[wanted] = [0 if word == MARK else number(word) for word in new]
+            if MARK in new:  # which has no term
+                at = new.index(MARK)
+                del new[at]
+                self._terms[wanted.pop(at)] = 0
+            self._terms[wanted] = self._vocabulary.extend(new, self._analyzer.terms_of(new))
             found = self._terms[numbers]
         return found
 

@@ -1,6 +1,7 @@
 """Documents into an index and out of it, and the tidying that follows."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.columns import HIDDEN, Living
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.document import Document, fields_of
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.inverted import STEP
 from shelfd.memory.recall.links import unlinked
@@ -57,31 +58,32 @@ class DocumentWriter:
         contents = self._contents
         contents.revision += 1
         columns, links = contents.columns, contents.links
-        read = self._reader.read(documents)
-        filters = contents.filtering.read(documents)
-        tags = [contents.filtering.tag_codes(document.tags) for document in documents]
-        lengths = read.columns["length"]
-        first = columns.extend(len(documents), {**read.columns, **filters, **unlinked(lengths)})
-        contents.postings.extend(read.written, [document.id for document in documents], tags)
-        contents.filtering.extend(first, documents)
+        fields = fields_of(documents)
+        read = self._reader.read(documents, fields)
+        lengths, speakers = list(read.columns["length"]), list(read.columns["speaker"])
+        columns_read = {**read.columns, **contents.filtering.read(fields), **unlinked(lengths)}
+        tags = list(map(contents.filtering.tag_codes, fields["tags"]))
+        first = columns.extend(len(documents), columns_read)
+        contents.postings.extend(read.written, fields["id"], tags)
+        contents.filtering.extend(first, fields)
         retired: list[int] = []
-        shown = [place for place, document in enumerate(documents) if not document.hidden]
-        if len(shown) == len(documents) > _FEW and self._living.extend(read.columns["row"], first):
+        all_shown = True not in fields["hidden"]
+        if all_shown and len(documents) > _FEW and self._living.extend(fields["row"], first):
             links.extend(first, len(documents))
         else:
-            for ordinal, document in enumerate(documents, first):
-                self._retire(document.row, retired)
-                links.insert(ordinal, hidden=document.hidden)
-                self._living.put(document.row, ordinal)
-        for place in shown:
-            contents.authors.add(read.columns["speaker"][place])
+            for ordinal, (row, hidden) in enumerate(zip(fields["row"], fields["hidden"], strict=True), first):
+                self._retire(row, retired)
+                links.insert(ordinal, hidden=hidden)
+                self._living.put(row, ordinal)
         contents.statistics.reserve(contents.vocabulary.size)
         terms = read.written.terms
-        if len(shown) < len(documents):
-            chosen = np.zeros(len(documents), np.bool_)
-            chosen[shown] = True
-            terms = terms[chosen.repeat(read.written.sizes)]
-        contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
+        if not all_shown:
+            shown = [not hidden for hidden in fields["hidden"]]
+            terms = terms[np.repeat(shown, read.written.sizes)]
+            lengths, speakers = list(compress(lengths, shown)), list(compress(speakers, shown))
+        for speaker in speakers:
+            contents.authors.add(speaker)
+        contents.statistics.count(terms, len(lengths), sum(lengths), 1)
         self._count(retired)
 
     def remove(self, rows: Iterable[int]) -> None:

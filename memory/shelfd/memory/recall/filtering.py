@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from shelfd.memory.recall.columns import (
     Columns,
     IntArray,
 )
-from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.document import Fields
 from shelfd.memory.recall.postings import Postings, Stretch
 
 #: Nobody recalls by these, so the index has no columns for them.
@@ -31,7 +30,6 @@ _CODED = (*_EXACT, "session")
 #: Names the codes of tags, of which a document has several.
 TAGS: Final = "tags"
 _CACHED: Final = 1_024  #: tags of a note whose codes are remembered
-_values_of = attrgetter(*_CODED)
 _NOWHERE: Final = Stretch(-2, 0, 0)
 
 
@@ -56,34 +54,36 @@ class Filtering:
         other._dated = self._dated[:]
         return other
 
-    def read(self, documents: Sequence[Document]) -> dict[str, Sequence[int]]:
-        """Return what *documents* have in the filter columns, by name."""
+    def read(self, fields: Fields) -> dict[str, Sequence[int]]:
+        """Return what documents have in the filter columns, by name."""
         columns: dict[str, Sequence[int]] = {}
-        for name, values in zip(_CODED, zip(*map(_values_of, documents), strict=True), strict=True):
-            codes = self._codes[name]
+        for name in _CODED:
+            codes, values = self._codes[name], fields[name]
             code = codes.setdefault
             if values.count(value := values[0]) == len(values):  # as where many are written together
                 columns[name] = [-1 if value is None else code(value, len(codes))] * len(values)
             else:
                 columns[name] = [-1 if value is None else code(value, len(codes)) for value in values]
-        columns["when"] = [document.when for document in documents]
-        columns["expires_at"] = [
-            NEVER if document.expires_at is None else document.expires_at for document in documents
-        ]
+        columns["when"] = fields["when"]
+        columns["expires_at"] = [NEVER if value is None else value for value in fields["expires_at"]]
         return columns
 
-    def extend(self, first: int, documents: Sequence[Document]) -> None:
-        """Note when *documents* hold and in which nuggets they are; their ordinals are *first* and those after it."""
-        nuggets = self._columns.nugget[first : first + len(documents)].tolist()
-        for ordinal, (document, nugget) in enumerate(zip(documents, nuggets, strict=True), first):
+    def extend(self, first: int, fields: Fields) -> None:
+        """Note when documents hold and in which nuggets they are; their ordinals are *first* and those after it."""
+        count = len(fields["row"])
+        nuggets = self._columns.nugget[first : first + count].tolist()
+        for nugget in dict.fromkeys(nuggets):
             while 2 * nugget >= len(self._nuggets):
-                self._nuggets.extend((ordinal, ordinal))
-            self._nuggets[2 * nugget + 1] = ordinal
-            if document.expires_at is not None:
-                self._expiring = True
-            if document.valid_from is not None or document.valid_to is not None:
-                begin = ALWAYS if document.valid_from is None else document.valid_from
-                self._dated.extend((ordinal, begin, NEVER if document.valid_to is None else document.valid_to))
+                begin = first + nuggets.index(nugget)
+                self._nuggets.extend((begin, begin))
+            self._nuggets[2 * nugget + 1] = first + count - 1 - nuggets[::-1].index(nugget)
+        begins, ends = fields["valid_from"], fields["valid_to"]
+        if fields["expires_at"].count(None) < count:
+            self._expiring = True
+        if begins.count(None) < count or ends.count(None) < count:
+            for ordinal, (begin, end) in enumerate(zip(begins, ends, strict=True), first):
+                if begin is not None or end is not None:
+                    self._dated.extend((ordinal, ALWAYS if begin is None else begin, NEVER if end is None else end))
 
     def tag_codes(self, tags: tuple[str, ...]) -> Sequence[int]:
         """Return the codes of *tags*, each once."""

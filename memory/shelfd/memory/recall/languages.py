@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, overload
 
 import Stemmer
 
+from shelfd.memory.recall.columns import BoolArray, IntArray
 from shelfd.memory.recall.meaning import ANSWER_TYPES
 
 #: Snowball algorithms, by the file with their lists.
@@ -83,12 +84,16 @@ def common_words_of_others(own: str) -> frozenset[str]:
     return frozenset().union(*(language.idle for language in _foreign_languages(own)))
 
 
-def is_open(distinct: int, idle: int) -> bool:
+@overload
+def is_open(distinct: int, idle: int) -> bool: ...
+@overload
+def is_open(distinct: IntArray, idle: IntArray) -> BoolArray: ...
+def is_open(distinct: Any, idle: Any) -> Any:
     """Return whether a text with so many words, of which so many are idle in the shelf's language, may be in another.
 
     Nearly every text in the shelf's own language cannot.
     """
-    return max(idle, _SEVERAL - 1) < min(distinct, _MANY)
+    return (distinct >= _SEVERAL) & (idle < distinct) & (idle < _MANY)
 
 
 def by_common_words(distinct: AbstractSet[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.recall.columns import ALIVE, HIDDEN, Columns, IntArray
+from shelfd.memory.recall.columns import ALIVE, HIDDEN, Columns, IntArray, narrowed
 from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import Postings
 from shelfd.memory.recall.statistics import Statistics
@@ -24,8 +24,6 @@ Key: TypeAlias = tuple[int, int]  # turn, row: the order within a session
 _PASSED: Final = 32
 _NUGGET: Final = 32  #: bits of the session's code in the number of a (nugget, session)
 _FEW: Final = 4  #: previous notes
-_PAIR: Final = 32  #: bits of a term
-_TERM_BITS: Final = (1 << _PAIR) - 1
 
 
 def unlinked(lengths: Sequence[int]) -> dict[str, Any]:
@@ -310,20 +308,23 @@ class Links:
         """The terms that each previous note has and the one after it has not."""
         count = len(pairs)
         if count <= _FEW:  # as when a note is written alone; arrays of so little would cost more
-            found: list[int] = []
+            added: list[int] = []
             for ordinal, before in pairs:
                 own = set(self._postings.terms_of(ordinal))
-                found += [term for term in self._postings.terms_of(before) if term not in own]
-            return np.array(found, np.int64)
+                added += [term for term in self._postings.terms_of(before) if term not in own]
+            return np.array(added, np.int64)
         ordinals, previous = np.array(pairs, np.int64).T
-        sizes, keys = self._postings.gather(np.concatenate([previous, ordinals]))
+        sizes, terms = self._postings.gather(np.concatenate([previous, ordinals]))
         half = sizes[:count].sum()
-        keys |= np.repeat(np.arange(2 * count) % count, sizes) << _PAIR
         # Pairs and terms in order, of equal ones first that of the previous note.
+        bits = int(terms.max(initial=0)).bit_length()
+        keys = (np.arange(2 * count) % count).repeat(sizes) << bits
+        keys |= terms
         keys <<= 1
         keys[half:] |= 1
+        keys = narrowed(keys, bits + 1 + count.bit_length())
         keys.sort()
         alone = (keys & 1) == 0
         alone[:-1] &= keys[1:] - keys[:-1] != 1
-        terms: IntArray = keys[alone] >> 1 & _TERM_BITS
-        return terms
+        found: IntArray = (keys[alone] >> 1 & (1 << bits) - 1).astype(np.int64)
+        return found

@@ -33,7 +33,7 @@ ANSWER_TYPES: Final = {
     )
 }
 #: A text without a number holds none of these.
-_MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
+MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
 # For every note that is written. A pattern is searched several times faster if what a match begins with is given as
 # characters, so these begin with what is rare in a text, and look back at what has to precede it.
 #: A unit or an ending, with the blank before it; or nothing, where a phone number begins. One search for both, for each
@@ -141,7 +141,7 @@ def answer_types_of(
         clock: Whether that may be a time of day.
     """
     if not numbers:
-        return found & ~_MEASURED
+        return found & ~MEASURED
     found |= ANSWER_TYPES["number"] if numbers == 1 else ANSWER_TYPES["number"] | ANSWER_TYPES["numbers"]
     if closer:
         units = lists.units

@@ -5,9 +5,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from shelfd.memory.recall.columns import IntArray
+from shelfd.memory.recall.columns import BoolArray, IntArray, narrowed
 from shelfd.memory.recall.delta import starts_of
-from shelfd.memory.recall.document import made
 from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.word_traits import (
     BEFORE_CLOCK,
@@ -23,7 +22,6 @@ from shelfd.memory.recall.word_traits import (
     SAYS_NUMBER,
     STOP,
     UNIT,
-    Signs,
     WordTraits,
 )
 
@@ -55,27 +53,48 @@ _CHARACTERS: Final = np.array(
     ],
     np.uint8,
 )
-_NAME, _COMPOUND, _ADDRESS, _MONEY = 1, 2, 4, 8
-#: What is sorted to count the different words of a text: the text, the word, and two of its bits.
-_TEXT, _WORD = 34, 2
+_NAME, _COMPOUND, _ADDRESS, _MONEY, _PERCENT = 1, 2, 4, 8, 16
+_COUNTED: Final = 2  #: bits of a word by which the different ones of a text are counted
 
 
 class Skimmed(NamedTuple):
-    """Some texts.
+    """Some texts; of what their words show an array each, by text.
 
     Attributes:
         words: Of all of them, folded; after those of each comes a mark.
-        numbers: Of the words, as :class:`WordTraits` has them.
+        word_numbers: Of the words, as :class:`WordTraits` has them.
         begins: Where the words of each text begin.
         ends: Where its mark is.
-        signs: What the words of each show.
+        bits: As in :class:`Signs`, as are those that follow.
+        numbers: How many words are numbers.
+        closer: Whether what stands beside these may tell more.
+        clock: Whether that may be a time of day.
+        distinct: How many different words there are.
+        stop: How many of these say nothing of what a fact is about.
+        idle: How many are stop or question words of the shelf's language.
+        compounds: Whether there may be names made of several words.
+        addresses: Whether there may be addresses.
+        priced: Whether there are signs of dollars or percents.
     """
 
     words: list[str]
+    word_numbers: IntArray
+    begins: IntArray
+    ends: IntArray
+    bits: IntArray
     numbers: IntArray
-    begins: list[int]
-    ends: list[int]
-    signs: list[Signs]
+    closer: BoolArray
+    clock: BoolArray
+    distinct: IntArray
+    stop: IntArray
+    idle: IntArray
+    compounds: BoolArray
+    addresses: BoolArray
+    priced: BoolArray
+
+    def words_of(self, at: int) -> list[str]:
+        """Return the words of a text."""
+        return self.words[self.begins.item(at) : self.ends.item(at)]
 
 
 def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
@@ -85,8 +104,8 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     words = characters.translate(_WORDS_AND_MARKS).decode().split()
     traits_of.make_room()
     traits = np.fromiter(map(traits_of.__getitem__, words), np.int64, len(words))
-    numbers = traits >> NUMBERED_FROM
-    (ends,) = (numbers == traits_of[MARK] >> NUMBERED_FROM).nonzero()
+    word_numbers = traits >> NUMBERED_FROM
+    (ends,) = (word_numbers == traits_of[MARK] >> NUMBERED_FROM).nonzero()
     begins = np.empty_like(ends)
     begins[0] = 0
     begins[1:] = ends[:-1] + 1
@@ -106,17 +125,20 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     by_characters = _by_characters(characters, lengths.cumsum())
     shown |= np.where(by_characters & _NAME, ANSWER_TYPES["name"], 0)
     shown |= np.where(by_characters & _MONEY, ANSWER_TYPES["money"], 0)
-    columns = (
-        shown.tolist(),
-        np.add.reduceat(counted, begins).tolist(),
-        np.logical_or.reduceat(closer, begins).tolist(),
-        np.logical_or.reduceat(clock, begins).tolist(),
-        *_distinct(numbers, bits, ends - begins + 1),
-        (by_characters & _COMPOUND != 0).tolist(),
-        (by_characters & _ADDRESS != 0).tolist(),
+    return Skimmed(
+        words,
+        word_numbers,
+        begins,
+        ends,
+        shown,
+        np.add.reduceat(counted, begins),
+        np.logical_or.reduceat(closer, begins),
+        np.logical_or.reduceat(clock, begins),
+        *_distinct(word_numbers, bits, ends - begins + 1),
+        by_characters & _COMPOUND != 0,
+        by_characters & _ADDRESS != 0,
+        by_characters & (_MONEY | _PERCENT) != 0,
     )
-    signs = [made(Signs, values) for values in zip(*columns, strict=True)]
-    return Skimmed(words, numbers, begins.tolist(), ends.tolist(), signs)
 
 
 def _by_characters(characters: bytes, begins: IntArray) -> IntArray:
@@ -133,18 +155,20 @@ def _by_characters(characters: bytes, begins: IntArray) -> IntArray:
     address[1:] |= what[1:] & what[:-1] & _COLON != 0
     shown |= address * np.uint8(_ADDRESS)
     shown |= (given == ord("$")) * np.uint8(_MONEY)
+    shown |= (given == ord("%")) * np.uint8(_PERCENT)
     found: IntArray = np.bitwise_or.reduceat(shown, begins).astype(np.int64)
     return found
 
 
-def _distinct(numbers: IntArray, bits: IntArray, sizes: IntArray) -> tuple[list[int], list[int], list[int]]:
+def _distinct(numbers: IntArray, bits: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Return how many different words each text has, and how many of these are stop words, and idle ones."""
-    keys = np.repeat(np.arange(len(sizes)) << _TEXT, sizes)
-    keys |= numbers << _WORD
-    keys |= (bits & STOP) // STOP << 1 | (bits & IDLE) // IDLE
+    count, word_bits = len(sizes), int(numbers.max()).bit_length() + _COUNTED
+    keys = np.arange(count).repeat(sizes) << word_bits
+    keys |= numbers << _COUNTED | (bits & STOP) // STOP << 1 | (bits & IDLE) // IDLE
+    keys = narrowed(keys, count.bit_length() + word_bits)
     keys.sort()
     found = keys[starts_of(keys)]
-    texts, count = found >> _TEXT, len(sizes)
+    texts = found >> word_bits
     every = np.bincount(texts, minlength=count) - 1  # but for the mark
     stop, idle = (np.bincount(texts[found & bit != 0], minlength=count) for bit in (2, 1))
-    return every.tolist(), stop.tolist(), idle.tolist()
+    return every, stop, idle

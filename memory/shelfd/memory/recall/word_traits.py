@@ -57,8 +57,6 @@ class Signs(NamedTuple):
         distinct: How many different words there are.
         stop: How many of these say nothing of what a fact is about.
         idle: How many of these are stop or question words of the shelf's language.
-        compounds: Whether it may have names made of several words.
-        addresses: Whether it may have addresses.
     """
 
     bits: int
@@ -68,8 +66,6 @@ class Signs(NamedTuple):
     distinct: int
     stop: int
     idle: int
-    compounds: bool = True
-    addresses: bool = True
 
 
 def signs_of_words(words: Sequence[str], traits_of: "WordTraits") -> Signs:
@@ -117,6 +113,7 @@ class WordTraits(dict[str, int]):
         self.edition = 0
         self._cached = cached
         self._language, self._lists, self._meanings = language, lists, meanings
+        self._is_time, self._opens_clock = lists.temporal.fullmatch, meanings.opens_clock
         self._listed: Mapping[str, int] = {}  # the bits of words that are in lists; read when there is a first word
 
     def _read_lists(self) -> Mapping[str, int]:
@@ -138,7 +135,16 @@ class WordTraits(dict[str, int]):
         return dict(listed)
 
     def __missing__(self, word: str) -> int:
-        traits = self[word] = self._bits(word) | len(self.words) << NUMBERED_FROM
+        if not self._listed:
+            self._listed = self._read_lists()
+        bits = self._listed.get(word, 0)
+        if self._is_time(word) is not None:
+            bits |= TIME
+        if word.startswith(self._opens_clock):
+            bits |= OPENS_CLOCK
+        if not word.isalpha():
+            bits |= self._beside_letters(word)
+        traits = self[word] = bits | len(self.words) << NUMBERED_FROM
         self.words.append(word)
         return traits
 
@@ -148,16 +154,6 @@ class WordTraits(dict[str, int]):
             self.clear()
             self.words = []
             self.edition += 1
-
-    def _bits(self, word: str) -> int:
-        if not self._listed:
-            self._listed = self._read_lists()
-        bits = self._listed.get(word, 0)
-        if self._lists.temporal.fullmatch(word) is not None:
-            bits |= TIME
-        if word.startswith(self._meanings.opens_clock):
-            bits |= OPENS_CLOCK
-        return bits if word.isalpha() else bits | self._beside_letters(word)
 
     def _beside_letters(self, word: str) -> int:
         """What a word is that is not of letters only."""

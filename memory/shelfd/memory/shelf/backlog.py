@@ -20,8 +20,8 @@ LARGE: Final = 256
 _LISTS: Final = frozenset((list, tuple))
 #: Changes of a group that are one portion: applied together they cost less.
 _TOGETHER: Final = 16
-#: Rows of the log that are one portion at most: what is known of a long import can be told while it is taken in.
-_LONGEST: Final = 512
+#: Rows of the log that are one portion at most, some slices: what is known of a long import is told while it goes on.
+_LONGEST: Final = 504
 #: So many notes that large changes find newer are forgotten as soon as they may be.
 _AHEAD: Final = 1_024
 

@@ -27,15 +27,15 @@ from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
 
-#: Notes, or rows of the log, applied without yielding to other tasks: about 7 ms.
-_SLICE: Final = 128
+#: Notes, or rows of the log, applied without yielding to other tasks: about 8 ms. Six are a request of 1,000.
+_SLICE: Final = 168
 #: Notes of small changes that may wait to be applied, and are applied at once when a read needs them.
 _AT_ONCE: Final = LARGE
 #: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-#: Notes applied before the clock is looked at, or so many characters of theirs: about 7 ms. In halves they cost more.
-_CLOCK_EVERY: Final = 128
-_CHARACTERS: Final = 24_000
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 8 ms. In halves they cost more.
+_CLOCK_EVERY: Final = 168
+_CHARACTERS: Final = 31_500
 #: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink is attached, which may be notified a little late.

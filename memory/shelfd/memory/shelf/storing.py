@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
@@ -37,6 +38,13 @@ _COPIED = (
     "pinned",
 )
 _TRAITS = ("type", "subject", "scope", "source", "stability")
+#: The rest of what makes a note, and what a caller says of :class:`Traits`: many fields at once, for every note.
+_stated: Final = itemgetter(
+    "nugget", "title", "tags", "fields", "domain", "tier", "importance", "author", "session_id", "turn", "occurred_at",
+    "valid_from", "valid_to", "pinned", "source_type", "ttl_days",
+)  # fmt: skip
+_traits_of: Final = itemgetter(*Traits._fields)
+_made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
 #: Fields that say in which turn a note was last touched: saying the same again in another turn is no change.
 _STAMPS = frozenset({"session_id", "turn", "seq_to"})
 #: Beginnings of tags that follow a note's fields; nobody can have them as own tags, where they would go stale.
@@ -96,56 +104,63 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
     Args:
         text: What :func:`text_of` makes of it.
     """
-    key = given.key if isinstance(given, KeyedInput) else None
+    values = vars(given)
+    (
+        nugget_name, title, tags, fields, domain, tier, importance, author, session_id, turn, occurred_at, valid_from,
+        valid_to, pinned, source_type, own_ttl_days,
+    ) = _stated(values)  # fmt: skip
+    key: str | None = values.get("key")
     kind = "note" if key is None else "fact"
-    title = key or given.title or (_column_title(given.fields) if given.fields else "")
+    title = key or title or (_column_title(fields) if fields else "")
     content, extra = text
-    tags = own_tags(given.tags) if given.tags else ()
+    if tags:
+        tags = own_tags(tags)
     if title:
-        tags = with_title_tags(tags, title, limits)
-    traits = infer(kind, title, content, tags, _said(given))
-    nugget = tx.nugget(given.nugget)
-    ttl_days, expires_at = life_of(given, None if nugget is None else nugget.ttl_days, tx.now)
-    if key is not None or ttl_days is not None or given.source_type != extra.source_type:
-        extra = extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days)
+        tags = with_title_tags(tuple(tags), title, limits)
+    traits = infer(kind, title, content, tuple(tags), _said(given))
+    nugget, now = tx.nugget(nugget_name), tx.now
+    ttl_days, expires_at = life_of(own_ttl_days, None if nugget is None else nugget.ttl_days, now)
+    if key is not None or ttl_days is not None or source_type != extra.source_type:
+        extra = extra._replace(source_key=key, source_type=source_type, ttl_days=ttl_days)
     # In the order of its fields: by their names, this would take four times as long.
-    return Note._make(
+    return _made(
+        Note,
         (
             tx.next_row(),
-            tx.draw_id(kind, given.nugget, draw_ids),
-            given.nugget,
+            tx.draw_id(kind, nugget_name, draw_ids),
+            nugget_name,
             kind,
             title,
             None if key is None else fold_key(key),
             content,
-            tuple(tag for tag in tags if tag != given.nugget) if tags else (),
+            tuple([tag for tag in tags if tag != nugget_name]) if tags else (),
             *traits,
-            given.domain,
-            given.tier,
-            given.importance,
-            given.author,
-            given.session_id,
-            given.turn,
+            domain,
+            tier,
+            importance,
+            author,
+            session_id,
+            turn,
             None,  # seq_to
-            given.occurred_at,
-            given.valid_from,
-            given.valid_to,
+            occurred_at,
+            valid_from,
+            valid_to,
             expires_at,
             None,  # archived_at
             None,  # superseded_by
             None,  # parent_id
-            given.pinned,
-            tx.now,
-            tx.now,
+            pinned,
+            now,
+            now,
             1,
             extra,
-        )
+        ),
     )
 
 
-def life_of(given: NoteInput, default_ttl_days: int | None, now: int) -> tuple[int | None, int | None]:
+def life_of(ttl_days: int | None, default_ttl_days: int | None, now: int) -> tuple[int | None, int | None]:
     """Return after how many days a new note expires, and when in microseconds since 1970 UTC; None for never."""
-    ttl_days = given.ttl_days or default_ttl_days
+    ttl_days = ttl_days or default_ttl_days
     return ttl_days, None if ttl_days is None else now + ttl_days * DAY_MICROS
 
 
@@ -239,9 +254,7 @@ def scope_of(given: NoteInput, content: str) -> str:
 
 def _said(given: NoteInput) -> Traits:
     """What a caller says by itself of what is inferred otherwise."""
-    said: tuple[Any, ...] = (
-        given.type, given.subject, given.scope, given.source, given.confidence, given.stability,
-    )  # fmt: skip
+    said = _traits_of(vars(given))
     return NOTHING_KNOWN if said == NOTHING_KNOWN else Traits._make(said)
 
 

@@ -23,6 +23,8 @@ from shelfd.protocol.methods.notes import RememberInput
 #: Notes that are taken through a stage together.
 _AT_ONCE: Final = 256
 
+_made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
+
 #: What became of an item: the note, or why it was not stored; then nothing of it was.
 Stored: TypeAlias = StoredNote | ValidationError | ShelfError
 #: Stores a note that evolves.
@@ -90,23 +92,16 @@ def _store_new(tx: Transaction, given: Sequence[RememberInput], limits: Limits) 
             texts.append(text_of(one, None, limits))
         except ShelfError as error:
             texts.append(error)
-    notes = [
-        text if isinstance(text, ShelfError) else compose(tx, one, text, limits)
-        for one, text in zip(given, texts, strict=True)
-    ]
-    admitted: list[Note | ShelfError] = []
-    for note in notes:
-        try:
-            admitted.append(note if isinstance(note, ShelfError) else tx.admit(note))
-        except ShelfError as error:
-            admitted.append(error)
-    for one, new in zip(given, admitted, strict=True):
+    stated = [(one, text) for one, text in zip(given, texts, strict=True) if not isinstance(text, ShelfError)]
+    admitted = iter(tx.admit_many([compose(tx, one, text, limits) for one, text in stated]))
+    for one, text in zip(given, texts, strict=True):
+        new = text if isinstance(text, ShelfError) else next(admitted)
         yield new if isinstance(new, ShelfError) else _create(tx, one, new)
 
 
 def _create(tx: Transaction, given: RememberInput, note: Note) -> StoredNote:
-    tx.write_in(given.session_id, given.turn)
-    seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
-    if seq_to is not None:
+    tx.write_in(note.session_id, note.turn)
+    nugget = ensure_nugget(tx, note.nugget)
+    if given.turn is not None and (seq_to := stamp_turn(tx, nugget, given.session_id, given.turn)) is not None:
         note = note._replace(seq_to=seq_to)
-    return StoredNote(tx.create_note(note, is_free=True), "created")
+    return _made(StoredNote, (tx.create_note(note, is_free=True), "created"))

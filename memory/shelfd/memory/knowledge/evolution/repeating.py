@@ -39,7 +39,7 @@ def adds(given: NoteInput, note: Note, *, when: int, statements: Sequence[Statem
 
 def prolonged(given: NoteInput, note: Note, default_ttl_days: int | None, now: int) -> Note:
     """Return the older note with as long a life as the caller's would have, if its own ends sooner."""
-    ttl_days, expires_at = life_of(given, default_ttl_days, now)
+    ttl_days, expires_at = life_of(given.ttl_days, default_ttl_days, now)
     if note.expires_at is None or (expires_at is not None and expires_at <= note.expires_at):
         return note
     return note._replace(expires_at=expires_at, extra=note.extra._replace(ttl_days=ttl_days))

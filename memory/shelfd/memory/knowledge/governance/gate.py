@@ -12,6 +12,7 @@ from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
+from shelfd.memory.knowledge.governance.screening import worth_a_look
 from shelfd.memory.knowledge.governance.secrets import (
     ASSIGNING,
     SHORTEST,
@@ -84,6 +85,24 @@ class Gate(Intake):
         is_ordering = self._settings.quarantine and may_give_orders(text, words, known) and gives_orders(text, words)
         trust = QUARANTINED if is_ordering else None
         return note if note.extra.trust == trust else self._trusted(note, trust, origin)
+
+    def admit_many(self, notes: Sequence[Note], origin: Origin | None) -> list[Note | GovernanceViolation]:
+        """Return what may be stored of each of some new notes. See the port."""
+        settings = self._settings
+        is_plain = settings.min_characters <= 1 and not (self._looks_for_personal_data or self._own_secrets)
+        if not is_plain or not notes:
+            return [self._admitted(note, origin) for note in notes]
+        worth = worth_a_look(list(map(_text, notes)), secrets=self._looks_for_secrets, orders=settings.quarantine)
+        return [
+            self._admitted(note, origin) if is_worth or note.extra is not NO_EXTRA else note
+            for note, is_worth in zip(notes, worth, strict=True)
+        ]
+
+    def _admitted(self, note: Note, origin: Origin | None) -> Note | GovernanceViolation:
+        try:
+            return self.admit(note, None, origin)
+        except GovernanceViolation as error:
+            return error
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:
         """Return what may be stored of a line beside a note. See the port."""

@@ -97,6 +97,11 @@ def telling_words() -> frozenset[bytes]:
     return frozenset(_telling())
 
 
+def telling_weights() -> Mapping[bytes, int]:
+    """Return how much each of :func:`telling_words` tells that a text may be an order."""
+    return _telling()
+
+
 def may_lean(text: str, among: Iterable[bytes]) -> bool:
     """Return whether a text has enough words that orders have to be worth a look.
 

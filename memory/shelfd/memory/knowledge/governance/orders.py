@@ -27,19 +27,19 @@ _ROUNDING: Final = 1e-9
 #: Before an order, so many characters tell whether it is one.
 _TOLD: Final = 10
 #: So many characters beside what is quoted make a frame around it.
-_FRAME: Final = 12
+FRAME: Final = 12
 #: Long text is looked at in passages of so many characters, which share some: what is far apart is not one order. Of
 #: many that have words of orders, those with the most are looked at: some milliseconds.
 _PASSAGE: Final = 1_200
 _SHARED: Final = 300
 _PASSAGES: Final = 16
 #: Longer text is looked at in pieces, for many words of honest text outweigh those of an order.
-_WHOLE: Final = 600
+WHOLE: Final = 600
 #: Bytes a word, at most, of text whose letters stand apart.
-_APART: Final = 2.4
+APART: Final = 2.4
 
 _WIDE_SIGNS: Final = re.compile("[\u00a0\u00ab\u00bb\u2000-\u206f\u3000-\u303f\uff01-\uff0f]")
-_BLANKED: Final = bytes(
+BLANKED: Final = bytes(
     ord(" ") if chr(code) in ".,;:!?\"'()*#<>[]{}|\\`\n\t" else ord(chr(code).lower()) if code < 128 else code
     for code in range(256)
 )
@@ -63,7 +63,7 @@ _QUOTED: Final = re.compile(
     re.DOTALL,
 )
 _NO_LETTER: Final = re.compile(r"[\W\d_]+")
-_DISGUISES: Final = frozenset(b"ign0re 1gnore ignor3 1gn0re disreg4rd 0verride f0rget byp4ss".split())
+DISGUISES: Final = frozenset(b"ign0re 1gnore ignor3 1gn0re disreg4rd 0verride f0rget byp4ss".split())
 
 
 class _Order(NamedTuple):
@@ -129,13 +129,13 @@ def words_of(text: str) -> Sequence[bytes]:
     """Return the words of *text* in UTF-8 without what stands around them, Latin letters in lower case."""
     if not text.isascii():
         text = _WIDE_SIGNS.sub(" ", text)
-    return text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
+    return text.encode("utf-8", "surrogatepass").translate(BLANKED).split()
 
 
 @cache
 def words_of_orders() -> frozenset[bytes]:
     """Return the words without which, in a language that has blanks between words, no order is given; in UTF-8."""
-    return _DISGUISES | telling_words()
+    return DISGUISES | telling_words()
 
 
 def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | None = None) -> bool:
@@ -146,12 +146,12 @@ def may_give_orders(text: str, words: Sequence[bytes], among: Iterable[bytes] | 
         words: Its words, as :func:`words_of` returns them.
         among: Those of them that are among :func:`words_of_orders`, if that is known; perhaps with others.
     """
-    if len(text) > _WHOLE:
+    if len(text) > WHOLE:
         return any(may_give_orders(piece, words_of(piece)) for piece in pieces(text))
     found = words_of_orders().intersection(words) if among is None else among
-    if (found or not text.isascii()) and (may_lean(text, found) or not _DISGUISES.isdisjoint(found)):
+    if (found or not text.isascii()) and (may_lean(text, found) or not DISGUISES.isdisjoint(found)):
         return True
-    if len(words) * _APART > len(text) > _FRAME:
+    if len(words) * APART > len(text) > FRAME:
         return True
     return not text.isascii() and (
         _INVISIBLE.search(text) is not None or any(stem in text for stem in _known().by_stem)
@@ -264,4 +264,4 @@ def _own_words(text: str) -> str:
     if _MAY_QUOTE.search(text) is None:
         return text
     own = _QUOTED.sub(" ", text)
-    return own if len(own) < len(text) and len(_NO_LETTER.sub("", own)) >= _FRAME else text
+    return own if len(own) < len(text) and len(_NO_LETTER.sub("", own)) >= FRAME else text
