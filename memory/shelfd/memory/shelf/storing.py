@@ -26,17 +26,8 @@ _ID_DIGITS: Final = 8  #: of an id, drawn
 
 #: Params that become fields of a note as they are.
 _COPIED = (
-    "domain",
-    "author",
-    "session_id",
-    "turn",
-    "occurred_at",
-    "valid_from",
-    "valid_to",
-    "importance",
-    "tier",
-    "pinned",
-)
+    "domain", "author", "session_id", "turn", "occurred_at", "valid_from", "valid_to", "importance", "tier", "pinned",
+)  # fmt: skip
 _TRAITS = ("type", "subject", "scope", "source", "stability")
 #: The rest of what makes a note, and what a caller says of :class:`Traits`: many fields at once, for every note.
 _stated: Final = itemgetter(
