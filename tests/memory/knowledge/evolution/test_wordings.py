@@ -206,3 +206,29 @@ def test_another_number_person_or_occasion_ends_nothing(old: str, new: str) -> N
 )
 def test_what_is_said_of_the_same_number_or_corrected_in_so_many_words_is_superseded(old: str, new: str) -> None:
     assert verdict(old, new) in SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The trip to Pori takes place in July.", "The trip to Pori has been cancelled."),
+        ("relay-2 serves the shop.", "relay-2 has been decommissioned."),
+        ("relay-2 serves the shop.", "relay-2 was taken offline on Friday."),
+        ("Host db-3 runs Postgres 13.", "Host db-3 runs Postgres 16."),
+        ("Le casque de Zoé est un Volt.", "Le casque de Zoé est un Ampere."),
+    ],
+)
+def test_what_has_been_taken_away_or_renewed_ends(old: str, new: str) -> None:
+    assert verdict(old, new) in SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The stand-up is at 9:30.", "The stand-up was cancelled today."),
+        ("relay-2 was installed in 2017.", "relay-2 has been decommissioned."),
+        ("Tool Volt supports Postgres 13.", "Tool Volt supports Postgres 16."),
+    ],
+)
+def test_one_day_s_absence_and_what_happened_once_end_nothing(old: str, new: str) -> None:
+    assert verdict(old, new) not in SUPERSEDED

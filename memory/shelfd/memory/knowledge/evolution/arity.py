@@ -123,8 +123,10 @@ def _is_attribute(
     bare = [word for word in subject if word not in lists["dull"] and word not in lists["new"]]
     if subject[0] in lexicon.speaking:
         bare = [subject[0], *bare]  # whose it is: "my chiropodist"
-    if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha() or head in lists["relations"]:
+    if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha():
         return False
+    if head in lists["relations"] and (head not in lists["roles"] or len(bare) == _OWNER_AND_ATTRIBUTE):
+        return False  # Ida has several teachers, and one piano teacher
     is_name = head in proper if lexicon.language != "de" else lists["of"].isdisjoint(subject[1:])
     if is_name and (
         lexicon.language != "de" or subject[0] not in lexicon.speaking

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.values import exclude_each_other
 
@@ -38,15 +38,21 @@ def _died(new: Statement, old: Statement) -> bool:
 
 
 def _is_elsewhere(new: Statement, old: Statement) -> bool:
-    """Return whether a thing lies or hangs at another place now."""
+    """Return whether a thing lies or hangs, or somebody lives, at another place now."""
     if new.adds:
         return False
     words = lexicon(new.language)
     for each in (new, old):
-        is_placed = each.verb in words["placing"] and not words["spots"].isdisjoint(each.link.split())
+        is_placed = each.verb in words["placing"] or (each.verb == new.verb and _abides(each.verb, words))
+        is_placed = is_placed and not words["spots"].isdisjoint(each.link.split())
         if not is_placed or each.value is not Value.NAME or each.several or not words["abstract"].isdisjoint(each.core):
             return False
     return not {*new.core} <= {*old.core} and not {*old.core} <= {*new.core}
+
+
+def _abides(verb: str, words: AlphabeticLexicon) -> bool:
+    """Return whether who does this is where they sleep."""
+    return verb in words["abiding"] or words.alike(verb, words.home)
 
 
 def _is_put_elsewhere(new: Statement, old: Statement) -> bool:
@@ -222,12 +228,26 @@ _YEARS: Final = (1900, 2100)
 
 def is_of_a_day(statement: Statement) -> bool:
     """Return whether it is told on which day or in which year something happened."""
-    if any(word[0] == "~" for word in statement.rest):
+    said = (*statement.core, *statement.rest)
+    if any(word[0] == "~" for word in said):
         return True
-    return "#" in statement.rest and any(_YEARS[0] <= number <= _YEARS[1] for number in statement.amounts)
+    return "#" in said and any(_YEARS[0] <= number <= _YEARS[1] for number in statement.amounts)
 
 
 def is_numbered_otherwise(new: Statement, old: Statement) -> bool:
     """Return whether subjects that are the same in words are told apart by their numbers: rule 41, report 2271."""
     count = sum(word[0] == "#" for word in new.subject) if "#" in new.subject else 0
     return new.amounts[:count] != old.amounts[:count]  # what is said of them follows
+
+
+_RUNNING: Final = {"en": "run", "de": "laufen", "es": "correr", "fr": "tourner"}
+
+
+def is_another_version(new: Statement, old: Statement) -> bool:
+    """Return whether both say which version of one program somebody or something runs: Postgres 13, Postgres 16."""
+    if new.event or new.verb != _RUNNING.get(new.language) or new.rest != old.rest or len(new.core) != len(old.core):
+        return False
+    if new.core[:-1] != old.core[:-1] or len(new.core) == 1 or new.amounts != old.amounts:
+        return False
+    one, other = new.core[-1], old.core[-1]
+    return one != other and all(each.replace(".", "").isdigit() for each in (one, other))

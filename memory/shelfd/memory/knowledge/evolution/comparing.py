@@ -5,6 +5,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
+    is_another_version,
     is_clock,
     is_exchangeable,
     is_numbered_otherwise,
@@ -192,6 +193,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return updated(new, "other amounts") if _has_other_amounts(new, old) else ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
         return ADDS
+    if is_another_version(new, old):
+        return updated(new, "another version")
     if new.amounts and (new.corrects or not new.event) and same_but_amounts(new, old):
         return _other_amount(new, old)
     if not new.event and old.slot is not Arity.FIXED and (when := another_time(new, old)) is not None:

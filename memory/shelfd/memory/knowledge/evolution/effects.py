@@ -8,6 +8,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     both_enjoy,
     has_digit,
     is_clock,
+    is_of_a_day,
     is_version,
     left_home,
     only_begins,
@@ -35,6 +36,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.REMOVED:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
+        in_use = in_use and not is_of_a_day(old)  # when it was installed stays so
         return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))

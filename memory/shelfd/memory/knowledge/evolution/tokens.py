@@ -220,7 +220,9 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             continue
         value = numbers.get(word)
         match = None
-        if value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
+        if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
+            value = None
+        elif value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
             value = _decimal(match[2], lexicon.language)
         if value is None or (match is not None and match[3] and match[3] not in units()):
             found.append(word)
@@ -251,6 +253,11 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
         amounts[len(found)] = round(value * factor, 9)
         found.append("#" + family)
     return _new(SentenceWords, (found, amounts, proper))
+
+
+def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether "un", which counts as well, only says that a name follows: "est un Sony"."""
+    return found[-1:] != [] and found[-1] in lexicon.lists["be"] and following[:1] != [] and following[0] in proper
 
 
 def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:
