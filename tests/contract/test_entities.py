@@ -70,12 +70,12 @@ async def test_entities_are_found_by_their_names_together(store: Store) -> None:
 
 async def test_what_is_read_at_once_is_of_one_state(store: Store) -> None:
     await put(store, 1, MentionedEntity("tool", "nmap", "nmap", 1))
-    with store.view.at_once():
+    with store.view.one_state():
         assert len(store.view.entities.called([("tool", "nmap"), ("tool", "sliver")])) == 1
     await put(store, 2, MentionedEntity("tool", "sliver", "sliver", 1))
-    with pytest.raises(ZeroDivisionError), store.view.at_once():
+    with pytest.raises(ZeroDivisionError), store.view.one_state():
         assert 1 / 0
-    with store.view.at_once():  # the one before has ended all the same
+    with store.view.one_state():  # the one before has ended all the same
         assert len(store.view.entities.called([("tool", "nmap"), ("tool", "sliver")])) == 2
 
 

@@ -96,7 +96,7 @@ class View:
         """Return how many rows the shelf has."""
 
     @abstractmethod
-    def at_once(self) -> AbstractContextManager[None]:
+    def one_state(self) -> AbstractContextManager[None]:
         """Let the reads inside see one state, and take no lock each.
 
         Nothing may be awaited inside, and this not entered again.

@@ -88,7 +88,7 @@ class InMemoryShelf(Writer):
             links=len(tables.links),
         )
 
-    def at_once(self) -> AbstractContextManager[None]:
+    def one_state(self) -> AbstractContextManager[None]:
         return nullcontext()
 
 

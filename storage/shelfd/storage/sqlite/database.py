@@ -59,7 +59,7 @@ class Database:
             raise
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def one_state(self) -> Iterator[None]:
         """Have the statements inside read one state: to lock it for each takes as long as to read a few rows."""
         self.all("BEGIN")
         try:

@@ -72,9 +72,9 @@ class SqliteView(View):
         """Return how many rows the shelf has."""
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
 
-    def at_once(self) -> AbstractContextManager[None]:
+    def one_state(self) -> AbstractContextManager[None]:
         """Let the reads inside see one state. See the port."""
-        return self._database.at_once()
+        return self._database.one_state()
 
     def begin(self) -> None:
         """Show what is committed by now, and nothing that comes later."""
@@ -141,7 +141,7 @@ class SqliteWriter(Writer):
         self.nuggets.save()
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
 
-    def at_once(self) -> AbstractContextManager[None]:
+    def one_state(self) -> AbstractContextManager[None]:
         """Do nothing: a writer is in a transaction all the time."""
         return nullcontext()
 

@@ -12,6 +12,11 @@ from shelfd.memory.knowledge.evolution.verdicts import Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 
 UNSEEN = Path(__file__).parents[4] / "benchmarks" / "data" / "evolution_unseen.jsonl"
+#: Its sets in which nothing may be hidden wrongly; others show what is to be expected of notes no rule was made for.
+HELD = frozenset(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
+    " sixteenth".split()
+)
 SUPERSEDED = {Verdict.UPDATED, Verdict.CORRECTED}
 
 
@@ -75,7 +80,9 @@ def test_near_misses_stay(old: str, new: str) -> None:
 def test_what_was_written_without_the_rules_hides_nothing_and_is_found_by_its_slots() -> None:
     cases = [json.loads(line) for line in UNSEEN.read_text(encoding="utf-8").splitlines()]
     hidden, missed, found = [], [], 0
-    for case in cases[:1865]:  # in the sets after these some notes are hidden: they show what is to be expected
+    for case in cases:
+        if case["set"] not in HELD:
+            continue
         if "occurred_at" in case["new"]:  # what is older is not what was written earlier
             continue
         new = case["new"]["text"]

@@ -46,7 +46,8 @@ from shelfd.memory.knowledge.evolution.verdicts import (
 def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     judged = _compared(new, old)
-    if judged.verdict is Verdict.STAYS and judged not in _DECIDED and new.language == old.language:
+    is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
+    if judged.verdict is Verdict.STAYS and is_open:
         return measured(new, old) or judged
     return judged
 
@@ -87,8 +88,6 @@ def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
 
 
 _ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
-#: What measures cannot change.
-_DECIDED: Final = (UNREAL, _ANOTHER_NUMBER)
 
 
 def _repeated(new: Statement, old: Statement) -> Judgement | None:

@@ -206,7 +206,7 @@ class GraphReader:
             known: Nodes where somebody was, by id.
         """
         rows, size, read = list[Lead](), 0, self.read
-        with self._view.at_once():
+        with self._view.one_state():
             for some in leads:
                 rows += some
                 size += sum(len(found) for _, _, found in some)
