@@ -3,6 +3,8 @@
 A few of the kills that ``tests/erasure.py`` does by the hundred; ``--only`` repeats one that fails here.
 """
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,12 +17,26 @@ from erasing.process import Stage
 from erasing.races import RACES, Race, raced
 from erasing.scenario import Scenario
 from erasing.scenarios import SCENARIOS
+from erasing.tracing import Tracer, end
 from erasing.trials import Bench, Trial, killed_once, killed_twice
 
 #: Trials of each scenario with one kill, and with two: 60 kills in all.
 ONCE, TWICE = 1, 1
 PAIRS = 8
 SEED = 7
+#: A process in which threads begin and end all the time.
+RESTLESS = """
+import threading
+def begin_and_end():
+    while True:
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+for _ in range(4):
+    threading.Thread(target=begin_and_end, daemon=True).start()
+print(flush=True)
+input()
+"""
 CHOSEN = [scenario for scenario in SCENARIOS if scenario not in UNHURRIED]
 
 
@@ -56,6 +72,18 @@ def test_a_daemon_is_killed_right_before_a_step(stage: Stage, tmp_path: Path) ->
         assert step.split()[0] == steps[at - 1].split()[0]
         found.append(b"the lamp" in bench.house.memory_file().read_bytes())
     assert found == [False, True]
+
+
+@pytest.mark.component("ptrace")
+def test_threads_that_begin_and_end_do_not_keep_a_process_from_being_held() -> None:
+    for _ in range(40):
+        command = [sys.executable, "-S", "-c", RESTLESS]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            tracer = Tracer(child.pid, Path("/"), None)
+            tracer.attach()
+            end(child, tracer)
 
 
 def test_every_secret_would_be_found(stage: Stage, tmp_path: Path) -> None:

@@ -110,8 +110,7 @@ class Tracer:
         threads: set[int] = set()
         while new := {int(entry.name) for entry in Path(f"/proc/{self._pid}/task").iterdir()} - threads:
             for thread in new:
-                if _ptrace(_SEIZE, thread, data=_OPTIONS):
-                    _ptrace(_INTERRUPT, thread)
+                self._seize(thread)
             threads |= new
 
     def follow(self) -> None:
@@ -129,6 +128,29 @@ class Tracer:
             elif event:
                 number = 0
             _ptrace(_SYSCALL, thread, data=number)
+
+    def _seize(self, thread: int) -> None:
+        try:
+            if _ptrace(_SEIZE, thread, data=_OPTIONS):
+                _ptrace(_INTERRUPT, thread)
+        except PermissionError:
+            # Also what is said of a thread that is just ending, and of one begun by a thread that was held already.
+            if not self._is_ending(thread) and not self._is_held(thread):
+                raise
+
+    def _is_ending(self, thread: int) -> bool:
+        return self._told(thread, "State").startswith(("Z", "X"))
+
+    def _is_held(self, thread: int) -> bool:
+        return self._told(thread, "TracerPid") == str(os.getpid())
+
+    def _told(self, thread: int, name: str) -> str:
+        """What the kernel tells of a thread under a name; of a thread that is gone, that it is dead."""
+        try:
+            lines = Path(f"/proc/{self._pid}/task/{thread}/status").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            return "X"
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:"))
 
     def _look(self, thread: int) -> None:
         info = _SyscallInfo()
@@ -171,13 +193,21 @@ class Tracer:
 def why_not() -> str | None:
     """Return why no process can be traced here; None if one can."""
     with subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) as child:
+        tracer = Tracer(child.pid, Path("/"), None)
         try:
-            Tracer(child.pid, Path("/"), None).attach()
+            tracer.attach()
         except OSError as error:
-            return f"processes cannot be traced: {error}"
-        finally:
             child.kill()
+            return f"processes cannot be traced: {error}"
+        end(child, tracer)
     return None
+
+
+def end(child: subprocess.Popen[bytes], tracer: Tracer) -> None:
+    """End a child that is being traced."""
+    os.kill(child.pid, signal.SIGKILL)  # Popen.kill would take its being stopped for its end
+    tracer.follow()
+    child.returncode = -signal.SIGKILL
 
 
 def _signed(number: int) -> int:
