@@ -3,7 +3,7 @@
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
-from shelfd.memory.knowledge.evolution.statement import Arity, Value
+from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
 
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _MANY: Final = Arity.MANY
@@ -28,13 +28,14 @@ def arity_of(
         if is_fixed and lists["unfixed"].isdisjoint(bare):  # blood pressure changes
             return Arity.FIXED
     if verb == "be":
-        if joined and joined[0] in lists["fixed_participles"]:
+        if (joined and joined[0] in lists["fixed_participles"]) or (core[1:] and core[:1] in DEAD):
             return Arity.FIXED
         if joined:
             functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
+            functional = functional or _is_put(joined, core, lexicon)
             return _ONE if functional or _has_noun(subject, core, proper, lexicon) else _MANY
         return _ONE if _has_noun(subject, core, proper, lexicon) else _MANY
-    if verb in lists["have"]:
+    if verb in lists["have"] or verb in lists["bearing"]:
         *_, attribute, value = ("", "", *core)
         is_named = attribute in lists["nouns"] and value in proper
         return _ONE if is_named and (len(core) == _NAMED or value[-1].isdigit()) else _MANY
@@ -71,6 +72,13 @@ def _is_functional(
     if joined[0] in lexicon.lists["participles"] or "_".join(joined[:2]) in lexicon.lists["participles"]:
         return True
     return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
+
+
+def _is_put(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a participle and what follows say where something was put: buried under the oak."""
+    lists = lexicon.lists
+    is_put = len(joined) > 1 and joined[0] in lists["put"] and joined[1] in lists["spots"]
+    return is_put and lists["abstract"].isdisjoint(core)
 
 
 def _is_place(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
@@ -123,7 +131,7 @@ def _is_attribute(
     bare = [word for word in subject if word not in lists["dull"] and word not in lists["new"]]
     if subject[0] in lexicon.speaking:
         bare = [subject[0], *bare]  # whose it is: "my chiropodist"
-    if len(bare) < _OWNER_AND_ATTRIBUTE or not head.isalpha():
+    if len(bare) < _OWNER_AND_ATTRIBUTE or not head.replace("-", "").isalpha():
         return False
     if head in lists["relations"] and (head not in lists["roles"] or len(bare) == _OWNER_AND_ATTRIBUTE):
         return False  # Ida has several teachers, and one piano teacher
@@ -138,9 +146,21 @@ def _is_attribute(
 _OWNER_AND_ATTRIBUTE: Final = 2
 
 
+def is_make_of(subject: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a name says which thing of its kind somebody has: the e-reader is a Kobo."""
+    if proper.isdisjoint(core):
+        return False
+    head = head_of(subject, lexicon)
+    if head in lexicon.lists["concrete_nouns"]:
+        return True
+    return lexicon.language != "de" and _is_attribute(subject, head, core, proper, lexicon)
+
+
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:
     """Return the noun that a subject's other words describe."""
     dull, of = lexicon.lists["dull"], lexicon.lists["of"]
+    if lexicon.language in _NOUN_FIRST:
+        return _first_noun(words, lexicon)
     if of.isdisjoint(words):  # as most
         for word in reversed(words):
             if word not in dull:
@@ -151,3 +171,15 @@ def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:
         if words[at] in of:
             return words[at - 1]
     return words[-1] if words else ""
+
+
+def _first_noun(words: list[str], lexicon: AlphabeticLexicon) -> str:
+    """Return the first noun of a subject, which others and adjectives follow: "le casque audio d'Émile"."""
+    lists = lexicon.lists
+    before = (lists["dull"], lists["new"], lists["aged"], lists["ordinals"], lists["qualities"], lists["modifiers"])
+    said = [word for word in words if word not in lists["dull"]]
+    return next((word for word in said if not any(word in each for each in before)), said[-1] if said else "")
+
+
+#: Languages in which a noun stands before what describes it.
+_NOUN_FIRST: Final = ("es", "fr")

@@ -4,17 +4,17 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.states import ended_by_state
 from shelfd.memory.knowledge.evolution.values import exclude_each_other
 
 #: Who moves from one town to another may work where they worked.
 _WORKING: Final = {"en": ("work", "in"), "de": ("arbeiten", "in"), "es": ("trabajar", "en"), "fr": ("travailler", "a")}
-DEAD: Final = (("dead",), ("tot",), ("muerto",), ("muerta",), ("mort",), ("morte",))
 
 
 def ended_by(new: Statement, old: Statement) -> str | None:
     """Return how what *old* says has ended, None if it has not."""
-    if new.value is Value.STATE and _died(new, old):
-        return "no longer lives"
+    if new.value is Value.STATE and (ended := ended_by_state(new, old)) is not None:
+        return ended
     if new.language in ("zh", "ja"):
         return None
     if _is_opposite(new, old) or _is_reversed(new, old):
@@ -30,13 +30,6 @@ def ended_by(new: Statement, old: Statement) -> str | None:
     return "eats it again" if _breaks_diet(new, old) else None
 
 
-def _died(new: Statement, old: Statement) -> bool:
-    """Return whether somebody is dead who did what only the living do: lived somewhere, led something."""
-    if new.core not in DEAD or not new.positive or new.event:
-        return False
-    return old.positive and not old.event and old.verb in lexicon(new.language)["living"]
-
-
 def _is_elsewhere(new: Statement, old: Statement) -> bool:
     """Return whether a thing lies or hangs, or somebody lives, at another place now."""
     if new.adds:
@@ -45,6 +38,7 @@ def _is_elsewhere(new: Statement, old: Statement) -> bool:
     for each in (new, old):
         is_placed = each.verb in words["placing"] or (each.verb == new.verb and _abides(each.verb, words))
         is_placed = is_placed and not words["spots"].isdisjoint(each.link.split())
+        is_placed = is_placed and words["making"].isdisjoint(each.link.split())  # "written in Elixir" is no place
         if not is_placed or each.value is not Value.NAME or each.several or not words["abstract"].isdisjoint(each.core):
             return False
     return not {*new.core} <= {*old.core} and not {*old.core} <= {*new.core}
@@ -158,7 +152,7 @@ def _is_reversed(new: Statement, old: Statement) -> bool:
     if new.amounts != old.amounts or len(after - before) != 1 or len(before - after) != 1:
         return False
     (word,), (other,) = after - before, before - after
-    return exclude_each_other(word, other, words)
+    return word not in words["fixed_states"] and exclude_each_other(word, other, words)
 
 
 _OPPOSITE: Final = ({"in", "out of"}, {"on", "off"}, {"in", "outside"}, {"inside", "outside"}, {"on", "out of"})
@@ -240,14 +234,25 @@ def is_numbered_otherwise(new: Statement, old: Statement) -> bool:
     return new.amounts[:count] != old.amounts[:count]  # what is said of them follows
 
 
-_RUNNING: Final = {"en": "run", "de": "laufen", "es": "correr", "fr": "tourner"}
-
-
 def is_another_version(new: Statement, old: Statement) -> bool:
     """Return whether both say which version of one program somebody or something runs: Postgres 13, Postgres 16."""
-    if new.event or new.verb != _RUNNING.get(new.language) or new.rest != old.rest or len(new.core) != len(old.core):
+    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["versioned"]:
+        return False
+    if new.event or new.rest != old.rest or len(new.core) != len(old.core):
         return False
     if new.core[:-1] != old.core[:-1] or len(new.core) == 1 or new.amounts != old.amounts:
         return False
     one, other = new.core[-1], old.core[-1]
     return one != other and all(each.replace(".", "").isdigit() for each in (one, other))
+
+
+def works_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether somebody does other work now: a ferryman, and a tax collector."""
+    if not new.now or new.language != "en" or new.verb != "be" or new.link or new.rest or old.rest:
+        return False
+    heads = (new.core[-1], old.core[-1])
+    return all(head.endswith(_WORKERS) and head not in lexicon("en")["relations"] for head in heads)
+
+
+#: In what English words for those who do some work often end.
+_WORKERS: Final = ("er", "or", "man", "woman", "ist", "ian", "smith", "eer")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import arity_of, head_of
+from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -16,7 +16,12 @@ _SAYS: Final = Effect.SAYS
 _ONE: Final = Arity.ONE
 _NAME: Final = Value.NAME
 _AMOUNT: Final = Value.AMOUNT
-_AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
+_AND: Final = {
+    "en": frozenset(("and", "or")),
+    "de": frozenset(("und", "oder")),
+    "es": frozenset(("y", "o", "e", "u")),
+    "fr": frozenset(("et", "ou")),
+}
 
 
 def read_clause(
@@ -28,7 +33,7 @@ def read_clause(
         before: The words of the subject of the clause before, which stands for one that is missing.
     """
     said = " ".join(words)
-    marks = find_marks(words, said, lexicon)
+    marks = find_marks(words, said, proper, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
         places, whole_said = lexicon.patterns_of, f"{' '.join(before)} {said}" if before else said
         for place in sorted({place for word in ("", *before, *words) for place in places.get(word, ())}):
@@ -54,13 +59,21 @@ def read_clause(
         return marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
-    own = words[: at - 1 if at > 1 and words[at - 1] in lexicon.lists["perfect"] else at]
+    own = words[: _subject_end(words, at, lexicon)]
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
     if lexicon.language == "fr" and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
         statement = statement._replace(event=True)  # "a travaillé" is written like "travaille" without accents
     return marked(statement, marks), own
+
+
+def _subject_end(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
+    """Return where the subject of the verb at *at* ends: before "has not yet"."""
+    begin = at - 1
+    while begin > 1 and words[begin] in lexicon.lists["unsaid"]:
+        begin -= 1
+    return begin if begin > 0 and words[begin] in lexicon.lists["perfect"] else at
 
 
 def _with_its_verb(
@@ -172,7 +185,7 @@ def _by_pattern(
         base = [word for word in base if word not in when] or base
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
-    if effect is Effect.ENDED:
+    if effect is Effect.ENDED or effect is Effect.LEFT:
         gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""
     verb = lexicon.verbs.get(verb, (verb, False))[0]
@@ -194,13 +207,13 @@ def _by_pattern(
         effect = Effect.SAYS
     return Statement(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
-        several=not _AND.isdisjoint(core),
+        several=not _AND[lexicon.language].isdisjoint(core),
     )  # fmt: skip
 
 
 def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
     """Return what has ended without why, or since when."""
-    words = gone.split()
+    words = lexicon.lately.sub("", gone).split()
     end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
     return " ".join(words[:end])
 
@@ -227,7 +240,9 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
             return _AMOUNT
     if core[0].startswith("~"):
         return Value.TIME
-    if len(core) == 1 and core[0] in lexicon.states:
+    if len(core) == 1 and (core[0] in lexicon.states or core[0].startswith(lexicon.shading)) and lexicon.is_state(core):
+        return Value.STATE
+    if len(core) > 1 and not lexicon.lists["shades"].isdisjoint(core) and lexicon.is_state(core):
         return Value.STATE
     qualities = lexicon.lists["qualities"]
     if qualities.isdisjoint(core) or not any(word in qualities and word not in proper for word in core):  # as most
@@ -272,7 +287,7 @@ def stated(
         is_be
         and kind is _NAME
         and (value[0] in lists["indefinite"] or (value[0] == core[0] and _is_predicate(core, proper, lexicon)))
-        and not (head_of(subject, lexicon) in lists["concrete_nouns"] and not proper.isdisjoint(core))
+        and (link or not is_make_of(subject, core, proper, lexicon))
         and (value[0] in lists["indefinite"] or lists["modifiers"].isdisjoint(subject))  # "the main target is shipping"
     ):
         kind = Value.QUALITY
@@ -282,11 +297,13 @@ def stated(
     if kind is Value.QUALITY and _is_spot(link, core, lexicon):
         kind = _NAME  # in the old mill
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
+    if link and not lexicon.contracted.keys().isdisjoint(link.split()):
+        link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:
         owner = owner - lists["new"] or owner
     whom = sorted(owner) if owner else content(subject, lexicon)
     everything = (*(content(date, lexicon) if date else ()), *whom, lemma, *link.split(), *words)
-    several = not _AND.isdisjoint(core)
+    several = not _AND[lexicon.language].isdisjoint(core)
     return _new(
         Statement,
         (
@@ -331,6 +348,8 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
     prepositions = lexicon.lists["prepositions"]
     while at < len(after) and after[at] in prepositions:
         at += 1
+    if at == len(after) > 0 and after[-1] in lexicon.states:
+        at -= 1  # the light is on
     return (" ".join(after[:at]), after[at:]) if at else ("", after)
 
 

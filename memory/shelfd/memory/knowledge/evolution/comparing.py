@@ -5,6 +5,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
+    has_digit,
     is_another_version,
     is_clock,
     is_exchangeable,
@@ -12,17 +13,21 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     is_of_a_day,
     is_one_role,
     resumed,
+    works_otherwise,
 )
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
+from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
     another_time,
     category_of,
     is_another_day,
     is_chosen,
+    is_when_otherwise,
     joining,
     may_contain,
     same_but_amounts,
@@ -59,7 +64,7 @@ def _compared(new: Statement, old: Statement) -> Judgement:
         return repeated
     same_subject = new.subject == old.subject
     if not new.subject or not old.subject or not (same_subject or _may_exchange(new, old)):
-        return NOTHING
+        return updated(new, "another is it") if is_held_by_another(new, old) else NOTHING
     if same_subject and is_numbered_otherwise(new, old):
         return _ANOTHER_NUMBER
     if not new.real or not old.real:
@@ -84,7 +89,8 @@ def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
     """Return whether either tells of what was before, or the older one of what happened on a day: it did happen."""
     if (old.past and old.effect is not Effect.ENDED) or (new.past and not new.corrects):
         return True
-    return old.event and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
+    happened = old.event or old.value is Value.STATE
+    return happened and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
 
 
 _ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
@@ -138,9 +144,10 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         return None
     if new.subject != old.subject or new.verb != old.verb or old.several:
         return None
-    besides = {word for word in old.rest - new.denied if word[0] not in "#~"}
-    if not besides <= {*new.core, *new.rest}:
-        return None
+    besides = {word for word in {*old.core, *old.rest} - new.denied if word[0] not in "#~"}
+    is_whole = new.corrects and new.denied == {*old.core} and new.link == old.link and not new.rest
+    if not is_whole and not besides <= {*new.core, *new.rest}:
+        return None  # pnpm, not yarn: whatever yarn was said to be used for
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return Judgement(Verdict.CORRECTED, "said not to be so")
     return None
@@ -165,7 +172,10 @@ def _exchanged(new: Statement, old: Statement) -> Judgement:
 
 def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
-    if (new.verb, new.link, new.event) != (old.verb, old.link, old.event) or new.amounts != old.amounts:
+    is_pending = old.now and not old.positive  # what is not so yet will be
+    if (new.verb, new.link) != (old.verb, old.link) or not (new.event == old.event or is_pending):
+        return ADDS
+    if new.amounts != old.amounts:
         return ADDS
     if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb):
         return ADDS
@@ -173,7 +183,7 @@ def _negated(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if new.corrects:
         return Judgement(Verdict.CORRECTED, "said not to be so")
-    if new.now or new.adds:
+    if new.now or new.adds or is_pending:
         return Judgement(Verdict.UPDATED, "no longer holds")
     if new.subject == {YOU}:
         return Judgement(Verdict.UPDATED, "told to do otherwise")
@@ -182,12 +192,12 @@ def _negated(new: Statement, old: Statement) -> Judgement:
 
 def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
-    if _left_state(new, old):
+    if left_state(new, old):
         return updated(new, "another state")
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link:
-        return _felt_otherwise(new, old)
+        return updated(new, "another time") if is_when_otherwise(new, old) else _felt_otherwise(new, old)
     if new.several or old.several:
         return updated(new, "other amounts") if _has_other_amounts(new, old) else ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
@@ -210,7 +220,8 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     if set(new.core) == set(old.core):
         return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
-        state = _other_state(new, old) if times(new) == times(old) else ADDS
+        is_same_time = times(new) == times(old) or (new.now and not times(old))
+        state = other_state(new, old) if is_same_time else ADDS
         is_attribute = new.slot is old.slot is Arity.ONE and not new.rest and not old.rest
         return updated(new, "another value") if state is ADDS and is_attribute else state
     if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old):
@@ -239,7 +250,7 @@ def _is_done_weekly(statement: Statement) -> bool:
     if day[-1] != "s" or statement.language not in ("en", "de") or statement.verb == "be":
         return False
     words = lexicon(statement.language)
-    return day[1:] in words["weekdays"] and statement.verb not in words["occurring"]
+    return day[1:] in words["weekdays"] and statement.verb not in words["occurring"] | words["calling"]
 
 
 def _felt_otherwise(new: Statement, old: Statement) -> Judgement:
@@ -284,15 +295,6 @@ def _turned(new: Statement, old: Statement) -> str | None:
     return "the other way round" if is_swapped else None
 
 
-def _left_state(new: Statement, old: Statement) -> bool:
-    """Return whether who was married to somebody, or connected to something, no longer is."""
-    if new.value is not Value.STATE or old.verb != "be" or not old.link or new.language in ("zh", "ja"):
-        return False
-    states, before, after = lexicon(new.language).states, old.link.split()[0], new.core[0]
-    is_so = new.verb == "be" and new.positive and not new.link and not old.event and not times(old) and not new.event
-    return is_so and before != after and after in states.get(before, ())
-
-
 def _wants_otherwise(new: Statement, old: Statement) -> bool:
     """Return whether what is wanted is the same but for one word of a kind: answers in French, and in English."""
     if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
@@ -333,33 +335,25 @@ _ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 def _comparable(new: Statement, old: Statement) -> bool:
     """Return whether two values are of one kind; a colour may be a state's name, too."""
     if new.value is old.value is Value.QUALITY:
-        return is_chosen(new) or (new.corrects and new.slot is Arity.ONE and new.link != "")
+        is_one = new.slot is Arity.ONE and new.link != ""
+        is_by_one = is_one and old.slot is Arity.ONE and new.link.endswith(" by")
+        return is_chosen(new) or (is_one and new.corrects) or is_by_one or works_otherwise(new, old)
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.AMOUNT)
-    kinds = {new.value, old.value}
-    return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Arity.ONE
+    if {new.value, old.value} == {Value.QUALITY, Value.NAME} and _wants_other_ones(new, old):
+        return True
+    if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
+        return False
+    return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 
 
 def _other_amount(new: Statement, old: Statement) -> Judgement:
     """The same but for the numbers."""
     if old.slot is Arity.FIXED and not new.corrects:
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
+    if not new.corrects and any(word[0] == "~" and has_digit(word) and ":" not in word for word in new.subject):
+        return Judgement(Verdict.CONFLICT, "two values of what happened once")  # the backup of 12 May
     return updated(new, "another amount")
-
-
-def _other_state(new: Statement, old: Statement) -> Judgement:
-    states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
-    if new.core[0] not in states.get(old.core[0], ()):
-        return ADDS
-    if new.rest and old.rest and not (new.rest <= old.rest or old.rest <= new.rest or new.rest & _ALL):
-        return ADDS  # on in one place, off in another
-    if new.language in ("zh", "ja") and new.core[0][:1] == old.core[0][:1]:
-        return ADDS
-    return updated(new, "another state")
-
-
-#: What is so of all is so of each.
-_ALL: Final = frozenset(("all", "every", "alle", "allen", "todos", "todas", "tous", "toutes"))
 
 
 def _other_name(new: Statement, old: Statement) -> Judgement:
@@ -368,7 +362,9 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
             return Judgement(Verdict.CORRECTED, "corrected")
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
     if new.slot is Arity.ONE and old.slot is Arity.ONE:
-        if new.verb in HAVE and new.core[:-1] != old.core[:-1]:
+        words = None if new.language in ("zh", "ja") else lexicon(new.language)
+        has = new.verb in HAVE or (words is not None and new.verb in words["bearing"])
+        if has and new.core[:-1] != old.core[:-1]:
             return ADDS
         return updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
@@ -383,12 +379,12 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else ADDS
     if new.now and new.link == old.link != "":
         return updated(new, "another value now")
-    if new.now and new.language not in ("zh", "ja") and says_alike(new.language, new.verb, USE[new.language]):
+    if not new.now or new.language in ("zh", "ja"):
+        return ADDS
+    words = lexicon(new.language)
+    if new.verb not in words["now_functional"] and says_alike(new.language, new.verb, USE[new.language]):
         return renewed(new, old)
-    if new.now and new.language not in ("zh", "ja"):
-        words = lexicon(new.language)
-        one = new.verb in words["now_functional"] or (new.verb != "be" and new.verb not in words["many"])
-        one = one or (new.verb == "be" and not new.link and not old.link and not old.rest)
-        is_same_occasion = new.rest == old.rest and any(word[0] != "~" for word in new.rest) and new.verb != "be"
-        return updated(new, "another value now") if one or is_same_occasion else ADDS
-    return ADDS
+    one = new.verb in words["now_functional"] or (new.verb != "be" and new.verb not in words["many"])
+    one = one or (new.verb == "be" and not new.link and not old.link and not old.rest)
+    is_same_occasion = new.rest == old.rest and any(word[0] != "~" for word in new.rest) and new.verb != "be"
+    return updated(new, "another value now") if one or is_same_occasion else ADDS

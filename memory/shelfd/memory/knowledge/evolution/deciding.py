@@ -54,6 +54,8 @@ def _judge(new: Told, old: Told) -> Judgement:
         judged = _together([_strongest(statements, each) for each in earlier], len(statements))
     if judged.verdict not in _SUPERSEDED and new.withdraws:
         judged = _withdrawn(new.withdraws, earlier) or judged
+    if judged.verdict is Verdict.CONFLICT and any(statement.corrects for statement in statements):
+        judged = Judgement(Verdict.CORRECTED, "corrected")  # one of its clauses says that something was wrong
     if judged.verdict in _SUPERSEDED and new.when < old.when:
         return Judgement(Verdict.STAYS, "speaks of an earlier time")
     return judged

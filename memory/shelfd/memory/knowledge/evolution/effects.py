@@ -32,7 +32,8 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
         planned = planned and times(new) <= {*old.core, *old.rest}
-        return updated(new, "does not take place") if planned or not _GOING_ON.isdisjoint(old.core) else ADDS
+        planned = planned or not _GOING_ON.isdisjoint(old.core) or _may_be_cancelled(old)
+        return updated(new, "does not take place") if planned else ADDS
     if effect is Effect.REMOVED:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
@@ -40,9 +41,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
-        placed = (
-            old.slot is Arity.ONE and old.value is Value.NAME and (old.link != "" or is_one_form(new.core, old.core))
-        )
+        placed = old.slot is Arity.ONE and old.value is Value.NAME and (_is_at(old) or is_one_form(new.core, old.core))
         placed = placed and (old.verb == "be" or old.verb in lexicon(new.language)["placing"])
         if _is_relabelled(new, old):
             return updated(new, "moved")
@@ -52,7 +51,8 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.LEFT:
         words = lexicon(new.language)
         inside = old.link in words["inside"] and old.verb in words["staying"]
-        inside = inside or (old.verb == "be" and old.link != "" and (old.slot is Arity.ONE or old.link == "in a"))
+        is_at = old.slot is Arity.ONE or old.link in ("in a", "on a")
+        inside = inside or (old.verb == "be" and old.link != "" and is_at)
         return updated(new, "left") if inside and new.core == old.core else ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
         is_attribute = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and not old.link
@@ -72,6 +72,23 @@ def _is_relabelled(new: Statement, old: Statement) -> bool:
 
 
 _GOING_ON: Final = frozenset(("progress", "in-progress"))
+
+
+def _is_at(statement: Statement) -> bool:
+    """Return whether a statement says where something is, and not what it is called."""
+    if statement.language in ("zh", "ja"):
+        return statement.link != ""
+    return not lexicon(statement.language)["spots"].isdisjoint(statement.link.split())
+
+
+def _may_be_cancelled(old: Statement) -> bool:
+    """Return whether a state is one of what is going to take place, as "confirmed" and "delayed"."""
+    if old.value is not Value.STATE or old.verb != "be" or old.language in ("zh", "ja"):
+        return False
+    return not lexicon(old.language).states.get(old.core[0], frozenset()).isdisjoint(_CANCELLED)
+
+
+_CANCELLED: Final = ("cancelled", "storniert", "cancelado", "annule")
 
 
 def moved_on(new: Statement, old: Statement) -> Judgement:
@@ -112,7 +129,7 @@ def _which(new: Statement) -> set[str]:
 
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
-    if old.slot is Arity.FIXED:  # who moves away was born there all the same
+    if old.slot is Arity.FIXED or _is_of_a_part(new, old):  # who moves away was born there all the same
         return ADDS
     if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
@@ -152,6 +169,15 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if not fits or old.several:
         return updated(new, "no longer used") if is_done_with(new, ended, old) else ADDS
     return updated(new, "no longer holds")
+
+
+def _is_of_a_part(new: Statement, old: Statement) -> bool:
+    """Return whether something no longer holds only at a time of the day or week: no coffee after noon."""
+    said = times(new) - {*old.core, *old.rest}
+    if not said or new.language in ("zh", "ja"):
+        return False
+    days = lexicon(new.language)["weekdays"]
+    return any(is_clock(word) or word[1:] in days for word in said)
 
 
 def can_end(old: Statement) -> bool:

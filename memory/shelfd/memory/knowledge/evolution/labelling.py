@@ -21,6 +21,7 @@ _LINE: Final = re.compile(
 #: What stood there before, after the value or before an arrow.
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
+_CODE: Final = re.compile(r"\d{1,3}[A-Za-z]")
 _PHRASE: Final = 2  #: words of a state with a preposition
 _LONGEST: Final = 8  #: words of a label
 _LONGEST_VALUE: Final = 7  #: words of a value
@@ -46,7 +47,8 @@ def read_label(sentence: str) -> Statement | None:
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
-    label, value = tokenise(match["label"], words), _value(said, words)
+    label = tokenise(match["label"], words)
+    value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
@@ -70,8 +72,11 @@ def read_label(sentence: str) -> Statement | None:
     return None
 
 
-def _value(text: str, words: AlphabeticLexicon) -> SentenceWords:
-    """Read a value as it stands behind something, where a capital begins a name."""
+def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> SentenceWords:
+    """Read a value as it stands behind a label, where a capital begins a name."""
+    if _CODE.fullmatch(text.rstrip(".")) and not words["coded"].isdisjoint(label.words):
+        code = text.rstrip(".").lower()
+        return SentenceWords([code], {}, frozenset((code,)))  # a seat, and no temperature
     text = _ARROW.sub("", text).rstrip(".")
     text = reword(text, text.lower().split(), words)
     every = tokenise(f": {text}", words)

@@ -44,6 +44,9 @@ def _either(phrases: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^ ,])(?:{'|'.join(map(re.escape, phrases.split('|')))})(?![^ ,])")
 
 
+_SHADE_AND_COLOUR: Final = 2  #: words
+
+
 @dataclass(frozen=True, slots=True)
 class AlphabeticLexicon:
     """Folded words of a language that has spaces between words."""
@@ -71,19 +74,36 @@ class AlphabeticLexicon:
     fixed_parts: tuple[str, ...]
     past: re.Pattern[str]
     recent: re.Pattern[str]  #: when something happened that goes on
+    lately: re.Pattern[str]  #: when, at the end of what is said to have ended
     corrects: re.Pattern[str]
     adds: re.Pattern[str]
     patterns: tuple[tuple[str, re.Pattern[str], str], ...]  #: each with a text that is in all that it fits
     patterns_of: dict[str, tuple[int, ...]]  #: word -> the places of patterns that need it or another; "" of all others
     home: str
+    shading: tuple[str, ...]  #: with what a word for a shade of a colour begins
+    contracted: dict[str, str]  #: a preposition with an article in it -> the preposition
     feminine: tuple[tuple[str, str], ...]  #: how words for women end who do something -> how those for men do
 
     def of_role(self, word: str) -> str:
         """Return a word for somebody who does something as that for a man."""
         for end, other in self.feminine:
-            if word.endswith(end) and len(word) > len(end) + 2:
+            if word.endswith(end) and (len(word) > len(end) + 2 or word == end):
                 return word[: -len(end)] + other
         return word
+
+    def is_state(self, value: tuple[str, ...]) -> bool:
+        """Return whether a value is a state, or a shade of a colour."""
+        return (value[0] in self.states and len(value) == 1) or self.colour_of(value) != ""
+
+    def colour_of(self, value: tuple[str, ...]) -> str:
+        """Return the colour of which a value names a shade: of a light green, green; "" if it names none."""
+        if len(value) == 1:
+            found = (value[0][len(shade) :] for shade in self.shading if value[0].startswith(shade))
+            return next((word for word in found if word in self.states), "")
+        shades = self.lists["shades"]
+        if len(value) != _SHADE_AND_COLOUR or shades.isdisjoint(value):
+            return ""
+        return next((word for word in value if word not in shades and word in self.states), "")
 
     def __getitem__(self, name: str) -> frozenset[str]:
         return self.lists[name]
@@ -198,7 +218,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["predicates"] = lists["be"] | verbs.keys()
     lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
     marking: dict[str, list[str]] = {}
-    for name in ("negation", "ended_words", "unreal_words", "now", "additive"):
+    for name in ("negation", "ended_words", "unreal_words", "now", "additive", "yet"):
         for word in lists[name]:
             marking.setdefault(word, []).append(name)
     for name in PHRASES:
@@ -239,11 +259,14 @@ def lexicon(language: str) -> AlphabeticLexicon:
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),
         recent=_either(text["recent_phrases"]),
+        lately=re.compile(f" (?:{text['lately']})$"),
         corrects=_either(text["correction_phrases"]),
         adds=_either(text["additive_phrases"]),
         patterns=tuple((name, re.compile(pattern), needed_part(pattern)) for name, pattern in data["patterns"]),
         patterns_of=_by_word(leading_words(pattern) for _, pattern in data["patterns"]),
         home=text["home_verb"],
+        shading=tuple(text.get("shading", "").split()),
+        contracted=dict(each.split(":") for each in text.get("contracted", "").split()),
         feminine=tuple((end, other) for end, _, other in (each.partition(":") for each in text["feminine"].split())),
     )
 

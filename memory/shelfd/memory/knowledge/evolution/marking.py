@@ -16,7 +16,7 @@ _DENYING: Final = ("negative", "ended")
 _new: Final = tuple.__new__
 
 
-def find_marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
+def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: AlphabeticLexicon) -> Marks:
     """Find the words that say how a clause is meant."""
     marking = lexicon.marks.intersection(words)
     if not marking and "," not in said:  # as most
@@ -31,9 +31,9 @@ def find_marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks
         found.add("ended")
     if "past_phrases" in lists and lexicon.past.search(said):
         found.add("recent" if lexicon.recent.search(said) else "past")
-    if "unreal_words" in lists and _is_unreal(words, marking, lexicon):
+    if "unreal_words" in lists and _is_unreal(words, marking, proper, lexicon):
         found.add("unreal")
-    if "now" in lists:
+    if "now" in lists or ("yet" in lists and "negative" in found):
         found.add("now")
     if "correction_phrases" in lists and lexicon.corrects.search(said):
         found.add("corrects")
@@ -42,7 +42,7 @@ def find_marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks
     return Marks(found)
 
 
-def _is_unreal(words: list[str], marking: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether a word says that something is only so perhaps: who wants to do something has not done it."""
     wishing = lexicon.lists["wishing"]
     said = marking & lexicon.lists["unreal_words"]
@@ -54,7 +54,9 @@ def _is_unreal(words: list[str], marking: frozenset[str], lexicon: AlphabeticLex
     after = words[max(words.index(word) for word in said) + 1 :]
     after = [word for word in after if word not in lexicon.lists["unsaid"]]
     done = after[-1:] if lexicon.language == "de" else after[:1]
-    return any(word.endswith(ends) and (lexicon.language != "de" or word in lexicon.verbs) for word in done)
+    if lexicon.language == "de":
+        return any(word.endswith(ends) and word in lexicon.verbs and word not in proper for word in done)
+    return any(word.endswith(ends) for word in done)
 
 
 def marked(statement: Statement, marks: Marks) -> Statement:

@@ -31,6 +31,7 @@ class Measure(NamedTuple):
     kind: str  #: "#mass", "~" for a time of the day, "address", "version", "code"
     value: str
     about: frozenset[str]  #: stems
+    said: frozenset[str]  #: the words that these are of
     event: bool  #: what happened, and can have no other value
 
     @property
@@ -49,6 +50,8 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         return None
     if (measure.kind, measure.about, measure.event) != (before.kind, before.about, before.event):
         return None
+    if not _are_forms(measure.said ^ before.said, new.language):
+        return None
     if measure.value == before.value:
         return SAME
     if measure.event:
@@ -66,26 +69,44 @@ def measure_of(statement: Statement) -> Measure | None:
     if not 1 < len(words) <= _LONGEST or statement.language not in ALPHABETIC:
         return None
     amounts = statement.amounts
-    at, kind, is_number = -1, "", bool(amounts)
-    for place, word in enumerate(words):
-        if word.isalpha():
-            continue  # as most
-        is_number = is_number or word[-1].isdigit()
-        if found := _kind(word):
-            if kind:
-                return None
-            at, kind = place, found
-    if not kind or not is_number or (kind[0] == "#") != (len(amounts) == 1):
+    at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
+    if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
     if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
         return None
     if statement.effect is not Effect.SAYS or any(map(_kind, statement.subject)):
         return None  # "deploy 1843 failed" measures nothing
+    needs_attribute = kind in ("code", _LABEL)
+    kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
     about = _about(words, at, kind, statement.language)
-    if kind == "code" and _attributes(statement.language).isdisjoint(about):
+    if needs_attribute and _attributes(statement.language).isdisjoint(about.keys()):
         return None
-    value = f"{amounts[0]:g}" if kind[0] == "#" else words[at].lstrip("v")
-    return Measure(kind, value, about, statement.event or statement.past) if about else None
+    value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    if not about:
+        return None
+    return Measure(kind, value, frozenset(about), frozenset(about.values()), statement.event or statement.past)
+
+
+#: A number that belongs to the noun before it, as in "port 8080".
+_LABEL: Final = "number"
+
+
+def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bool) -> tuple[int, str]:
+    """Return where the one value among *words* stands, and what kind of one it is; -1 if there is none, or several."""
+    at, kind, has_number, labels = -1, "", is_counted, []
+    for place, word in enumerate(words):
+        if word.isalpha():
+            continue  # as most
+        has_number = has_number or word[-1].isdigit()
+        if found := _kind(word):
+            if kind:
+                return -1, ""
+            at, kind = place, found
+        elif word.isdigit():
+            labels.append(place)
+    if kind or len(labels) != 1 or words[labels[0]] in subject:
+        return (at, kind) if has_number else (-1, "")
+    return labels[0], _LABEL
 
 
 def _kind(word: str) -> str:
@@ -101,10 +122,10 @@ def _kind(word: str) -> str:
     return "code" if len(word) <= _LONGEST_CODE and _CODE.fullmatch(word) else ""
 
 
-def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozenset[str]:
-    """Return the stems of what is said besides the value at *at*, without what its kind says."""
+def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[str, str]:
+    """Return the stems of what is said besides the value at *at*, each with its word, without what its kind says."""
     silent, alike, stemmer = _said_by(language, kind), _alike(language), _stemmer(language)
-    found = set()
+    found: dict[str, str] = {}
     lists = lexicon(language).lists
     for place, word in enumerate(words):
         if place == at or word in silent:
@@ -112,12 +133,40 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> frozens
         if word in lists["directions"] and (place == at - 1 or words[place + 1 : place + 2] == words[at - 1 : at]):
             continue  # "to 250", "from gate B12"
         if word[0] in "#~":
-            found.add(word)
+            found[word] = word
             continue
         stem = stemmer.stemWord(alike.get(word, word))
         if stem not in silent:
-            found.add(stem)
-    return frozenset(found - {US}) if found - {US, ME} else frozenset()
+            found[stem] = alike.get(word, word)
+    found.pop(US, None)
+    return found if found.keys() - {ME} else {}
+
+
+def _are_forms(words: frozenset[str], language: str) -> bool:
+    """Return whether words, each of which only one of two statements has, are forms of the same words.
+
+    Names may have one stem as well: Olivia, and Olivier.
+    """
+    stemmer = _stemmer(language)
+    forms: dict[str, list[str]] = {}
+    for word in words:
+        forms.setdefault(stemmer.stemWord(word), []).append(word)
+    ends = _ENDS[language]
+    for each in forms.values():
+        letters = enumerate(zip(*each, strict=False))
+        common = next((at for at, some in letters if len({*some}) > 1), min(map(len, each)))
+        if any(word[common:] not in ends for word in each):
+            return False
+    return True
+
+
+#: In what the forms of one word differ: plurals, cases, genders.
+_ENDS: Final = {
+    "en": frozenset(("", "s", "es", "ed", "ing", "e", "d", "y", "ies", "ly", "al", "er", "ers")),
+    "de": frozenset(("", "e", "en", "n", "er", "ern", "es", "s", "em", "in", "innen")),
+    "es": frozenset(("", "s", "es", "o", "a", "os", "as", "e")),
+    "fr": frozenset(("", "s", "e", "es", "x", "al", "aux")),
+}
 
 
 @cache
@@ -131,7 +180,7 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
     lists, said = lexicon(language).lists, load(f"{language}.json")["measuring"]
     words = frozenset(f"{said['']} {said.get(kind, '')}".split())
     stems = frozenset(map(_stemmer(language).stemWord, words))
-    return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be"}
+    return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be", "a"}
 
 
 @cache

@@ -25,7 +25,7 @@ _new: Final = tuple.__new__
 #: Where a sentence ends. It begins with the blank, though what stands before decides: a pattern that begins with a set
 #: is found much sooner.
 END: Final = re.compile(
-    r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
+    r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bProf\.\s)(?<!\bSr\.\s)(?<!\bSra\.\s)(?<!\bDra\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
     r"(?<!\bMrs\.\s)(?<!\d\.\s)\s*"
     r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
 )

@@ -6,13 +6,15 @@ sentence, a pattern, and what it becomes.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from itertools import product
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.leading import needed_part
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, load
+from shelfd.memory.notes.words import fold
 
 #: A sentence that is longer is left as it is: patterns take the square of its length.
 _LONGEST: Final = 300
@@ -43,17 +45,100 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
     for position, each in enumerate(found):
         for word in each.words:
             at.setdefault(word, []).append(position)
-    return frozenset(at), found, at
+    results = _results(language)
+    return frozenset(at) | (results.words | results.phrase_words if results is not None else frozenset()), found, at
 
 
-def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
+class Results(NamedTuple):
+    """What says that something has got into a state: repaired, turned up, taken down."""
+
+    words: frozenset[str]  #: one of which stands in the sentence
+    pattern: re.Pattern[str]
+    states: Mapping[str, Mapping[str, str]]  #: by what stands before: wording -> state
+    says: str  #: how it is said that something is in a state
+    being: re.Pattern[str]  #: a state in several words, after a form of "be"
+    phrases: Mapping[str, str]  #: such words -> the state as one
+    phrase_words: frozenset[str]  #: the last words of these
+
+
+@cache
+def _results(language: str) -> Results | None:
+    """Return how a language says what came of something; None if its data do not tell."""
+    data: dict[str, Any] | None = load(f"{language}.json").get("results")
+    if data is None:
+        return None
+    phrases = {wording.lower(): state for state, wordings in data["phrases"] for wording in _forms(wordings)}
+    by: dict[str, dict[str, str]] = {how: {} for how in data["by"]}
+    for state, how, wordings in data["states"]:
+        for wording in _forms(wordings):
+            by[how].setdefault(wording.lower(), state)
+    parts = [f"{data['by'][how]}(?P<{how or 'alone'}>{_by_first_word(states)})" for how, states in by.items()]
+    return Results(
+        frozenset(fold(wording.rsplit(" ", 1)[-1]) for states in by.values() for wording in states),
+        re.compile(rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?(?=[.!;,]|$)", re.IGNORECASE),
+        {how or "alone": states for how, states in by.items()},
+        data["says"],
+        re.compile(
+            rf"\b{data['being']}(?P<p>{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True)))})(?![\w-])",
+            re.IGNORECASE,
+        ),
+        phrases,
+        frozenset(fold(wording.rsplit(" ", 1)[-1]) for wording in phrases),
+    )
+
+
+def _by_first_word(wordings: Iterable[str]) -> str:
+    """Return a pattern of *wordings*, which is tried once for each word that one of them begins with."""
+    rests: dict[str, list[str]] = {}
+    for wording in sorted(wordings, key=len, reverse=True):
+        first, _, rest = wording.partition(" ")
+        rests.setdefault(first, []).append(rest)
+    parts = []
+    for first, each in rests.items():
+        longer = "|".join(re.escape(rest) for rest in each if rest)
+        is_whole = "?" if "" in each else ""
+        parts.append(f"{re.escape(first)}(?: (?:{longer})(?![\\w-])){is_whole}" if longer else re.escape(first))
+    return f"(?:{'|'.join(parts)})(?![\\w-])"
+
+
+def _forms(wordings: str) -> Iterator[str]:
+    """Yield what "reparad[oa]s?|vendue?" stands for: each wording in all its forms."""
+    for wording in wordings.split("|"):
+        parts = [
+            (part[1:-1] if part[0] == "[" else (part[0], "") if part[1:] else part) for part in _PART.findall(wording)
+        ]
+        yield from map("".join, product(*parts))
+
+
+_PART: Final = re.compile(r"\[\w+\]|.\??")
+
+
+def _with_state(sentence: str, words: frozenset[str], language: str) -> str:
+    """Return *sentence* with the state that something has got into: "was repaired" says that it is repaired now.
+
+    With a day it may stand as well: of an older note, that it happened then stays so, whatever became of it.
+    """
+    results = _results(language)
+    if results is None:
+        return sentence
+    if not results.phrase_words.isdisjoint(words) and (match := results.being.search(sentence)) is not None:
+        return f"{sentence[: match.start('p')]}{results.phrases[match['p'].lower()]}{sentence[match.end() :]}"
+    if results.words.isdisjoint(words) or (match := results.pattern.search(sentence)) is None:
+        return sentence
+    how = next(name for name in results.states if match[name])
+    says = results.says.format(state=results.states[how][match[how].lower()])
+    return f"{sentence[: match.start() + 1]}{says}{match['when'] or ''}{sentence[match.end() :]}"
+
+
+def reword(sentence: str, words: Collection[str], lexicon: AlphabeticLexicon) -> str:
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
     known, rewordings, triggers = _rewordings(lexicon.language)
     found = known.intersection(words)
     if not found or len(sentence) > _LONGEST:
         return sentence
+    sentence = _with_state(sentence, found, lexicon.language)
     low = sentence.lower() if sentence.isascii() else ""  # of other letters a pattern may know more than one small one
-    for position in sorted({position for word in found for position in triggers[word]}):
+    for position in sorted({position for word in found for position in triggers.get(word, ())}):
         each = rewordings[position]
         if low and each.part not in low:
             continue  # as most

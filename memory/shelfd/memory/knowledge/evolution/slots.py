@@ -12,10 +12,12 @@ from zlib import crc32
 
 from pydantic_core import from_json, to_json
 
-from shelfd.memory.knowledge.evolution.circumstances import DEAD, is_exchangeable
+from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.offices import office_of
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.states import ended_verbs
 from shelfd.memory.knowledge.evolution.values import means_of
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
@@ -107,6 +109,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
                 standing.append(_exchanged(statement))
         if verb == "be" and not link and value is _NAME and len(subject) > 1 and language not in _SPACELESS:
             standing += _owned(statement)
+        if verb == "be" and not link and (office := office_of(statement)) is not None:
+            shared.append((f"{language} o {' '.join(sorted(office.what))}", ""))
         if rest and (means := means_of(statement)):
             standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
         if value in _VALUES or slot is _ONE:
@@ -286,14 +290,11 @@ def _by_being(statement: Statement, subject: str) -> list[Slot]:
     if statement.language in _SPACELESS:
         return []
     words, verb, now = lexicon(statement.language), statement.verb, statement.now
+    verbs = ended_verbs(statement) if statement.value is _STATE else NOBODY
     if now and verb in words.lists["placing"]:
-        verbs = words.lists["placing"]
-    elif statement.value is _STATE and statement.core in DEAD:
-        verbs = words.lists["living"]
+        verbs = verbs | words.lists["placing"]
     elif now and verb in words.ruling_out:
-        verbs = frozenset(("be",))
-    else:
-        return []
+        verbs = verbs | {"be"}
     return [(subject, said) for one in sorted(verbs) for said in _verbs(statement.language, one)]
 
 
@@ -305,7 +306,7 @@ def _by_effect(statement: Statement, subject: str) -> Iterator[Slot]:
 def _ending(statement: Statement) -> Iterator[str]:
     effect, language = statement.effect, statement.language
     if effect is Effect.GONE:
-        yield _KINDS[Value.TIME]
+        yield from (_KINDS[Value.TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
         serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])

@@ -39,6 +39,8 @@ class Value(StrEnum):
 
 
 NOBODY: Final[frozenset[str]] = frozenset()
+#: A value that says that somebody no longer lives.
+DEAD: Final = (("dead",), ("tot",), ("muerto",), ("muerta",), ("mort",), ("morte",))
 
 
 class Statement(NamedTuple):

@@ -153,6 +153,8 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
                 low = _of_month(words, "~" + low, lexicon)
             elif low in lexicon.numbers:
                 first = len(words) if first < 0 else first
+                if words and not raw.islower():
+                    proper.add(low)  # "Echo Two"
             elif words and not raw.islower():
                 proper.add(low)
         elif not low.isalpha() and (low[-1].isdecimal() or _DIGIT.search(low) is not None):
@@ -220,23 +222,29 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             continue
         value = numbers.get(word)
         match = None
+        if value is not None and word in proper and found and found[-1] in proper:
+            value = None  # a part of a name: "Echo Two"
         if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
             value = None
         elif value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
             value = _decimal(match[2], lexicon.language)
-        if value is None or (match is not None and match[3] and match[3] not in units()):
+        # What follows is the code of a door, and no year, or that of a seat, and no temperature.
+        is_code = value is not None and not lexicon.lists["coded"].isdisjoint(found)
+        if value is None or (match is not None and match[3] and (is_code or match[3] not in units())):
             found.append(word)
             at += 1
             continue
         at += 1
         following = words[at] if at < len(words) else ""
-        if date := _date(word, words, at, found, lexicon):
+        if not (is_code and found[-1] in lexicon.lists["be"]) and (date := _date(word, words, at, found, lexicon)):
             at = date
             continue
         if following in lexicon.multipliers:
             value *= lexicon.multipliers[following]
             at += 1
             following = words[at] if at < len(words) else ""
+            if following in ("de", "d'") and at + 1 < len(words) and words[at + 1] in units():
+                at, following = at + 1, words[at + 1]  # "2 millones de dólares"
         unit = (match[1] or match[3]) if match is not None else None
         if unit is None and following in units():
             unit = following
@@ -244,7 +252,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
         elif (
             unit is None
             and match is not None
-            and _is_label(found, lexicon)
+            and _is_label(found, proper, lexicon)
             and not _is_counted(found[-1], following, lexicon)
         ):
             found.append(word)
@@ -276,6 +284,9 @@ def _date(word: str, words: list[str], at: int, found: list[str], lexicon: Alpha
         return at + 1
     if found and found[-1].startswith("~") and found[-1][1:] in lexicon["months"]:
         found[-1] = f"~{word}{found[-1][1:]}"
+        return at
+    if len(word) == 4 and word.isdigit() and found[-1:] in _IN_YEAR and word[0] == "1":
+        found.append("~" + word)
         return at
     if len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
         is_last = not following or following in lexicon["prepositions"] or following[0] in ",:"
@@ -317,6 +328,7 @@ def _tells_clock(following: str, found: list[str], lexicon: AlphabeticLexicon) -
     return following in _CLOCK_HOURS and found[-1:] in (["a"], ["vers"], ["des"], ["est"])
 
 
+_IN_YEAR: Final = (["in"], ["im"], ["en"])  #: what stands before a year
 _DAY: Final = 24  #: hours
 _DIGITS: Final = 2  #: of minutes
 _PARTS_OF_HOUR: Final = {"media": "30", "cuarto": "15"}
@@ -335,12 +347,11 @@ def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool
     )
 
 
-def _is_label(found: list[str], lexicon: AlphabeticLexicon) -> bool:
+def _is_label(found: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether a number without a unit is a part of a name: it follows a noun, as in "port 443"."""
     if not found:
         return False
     last = found[-1]
     if last[0] in "#~,:" or last in lexicon["no_nouns"]:
         return False
-    known = lexicon.verbs.get(last)
-    return known is None
+    return last in proper or lexicon.verbs.get(last) is None

@@ -154,10 +154,40 @@ def another_time(new: Statement, old: Statement) -> bool | None:
         return True
     if all(_is_bounded(new, at) for at in differing):
         return True
-    if new.now and len(differing) == 1:
+    if len(differing) == 1 and (new.now or _is_of_one_time(new, differing[0])):
         return True
     clocks = [":" in new.words[at] for at in differing]
     return False if any(clocks) and not all(clocks) else None
+
+
+def is_when_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether both say when something is, in other words, and not at the same time: in April, and October."""
+    if not (new.positive and old.positive) or new.adds or new.rest != old.rest or new.core == old.core:
+        return False
+    if not (_tells_when(new) and _tells_when(old)) or len(new.core) != 1 or len(old.core) != 1:
+        return False
+    days = lexicon(new.language)["weekdays"]
+    kinds = [(":" in word, any(map(str.isdigit, word)), word[1:] in days) for word in (new.core[0], old.core[0])]
+    return kinds[0] == kinds[1]
+
+
+def _tells_when(statement: Statement) -> bool:
+    if (
+        statement.verb != "be"
+        or statement.value is not Value.TIME
+        or statement.event
+        or statement.language in ("zh", "ja")
+    ):
+        return False
+    lists = lexicon(statement.language).lists
+    return all(word in lists["when"] or word in ("a", "the") for word in statement.link.split())
+
+
+def _is_of_one_time(statement: Statement, at: int) -> bool:
+    """Return whether what is said with a time at *at* has one: the backup runs daily at two."""
+    functional = lexicon(statement.language)["functional"]
+    is_clock = ":" in statement.words[at] and at > 0
+    return is_clock and (statement.verb in functional or f"{statement.verb}_{statement.words[at - 1]}" in functional)
 
 
 def _is_bounded(statement: Statement, at: int) -> bool:

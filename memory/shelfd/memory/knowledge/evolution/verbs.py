@@ -28,9 +28,11 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
             named = named or at  # a name, or a German noun, if there is another verb
             continue
         if word in lexicon.lists["perfect"] and at + 1 < len(words):
-            following = words[at + 1]
-            if following in be or lexicon.verbs.get(following, ("", False))[1]:
+            if words[at + 1] in be:
                 return at + 1
+            after = _next_place(words, at, lexicon)
+            if after and _is_done(words[after], lexicon):
+                return after
         return at
     unknown = _unknown_verb(words, lexicon, proper)
     return named if unknown is None else unknown
@@ -123,7 +125,7 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False  # "the weekly sync is"
     if at == 1 and before in lists["determiners"] and any(one in lists["predicates"] for one in words[2:]):
         return False  # as "el bebe pesa"
-    if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
+    if (word in lists["nouns"] or word in lists["noun_verbs"]) and any(one in be for one in words[at + 1 :]):
         return False
     if lexicon.language in _ROMANCE and word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
         return False
@@ -165,6 +167,21 @@ _NO_VERBS: Final = (
 )  # fmt: skip
 #: Languages in which what says who does something is no noun's form: "compra" is "buys" and "purchase".
 _ROMANCE: Final = ("es", "fr")
+
+
+def _is_done(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word behind "has" tells what has been done."""
+    if word in lexicon.lists["be"] or lexicon.verbs.get(word, ("", False))[1]:
+        return True
+    if lexicon.language == "fr":
+        return word[-1] == "e" and word in lexicon.verbs and word not in lexicon.lists["noun_verbs"]  # "a acheté"
+    return lexicon.language == "en" and len(word) > _SHORTEST + 1 and word[-2:] == "ed" and word not in lexicon.states
+
+
+def _next_place(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
+    """Return where the next word behind *at* stands that says something; 0 if there is none."""
+    unsaid = lexicon.lists["unsaid"]
+    return next((place for place in range(at + 1, len(words)) if words[place] not in unsaid), 0)
 
 
 def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:

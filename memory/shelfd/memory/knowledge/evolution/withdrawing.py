@@ -190,7 +190,9 @@ def _is_of_another(found: Withdrawal, old: Statement, words: AlphabeticLexicon) 
     whose, subject = ({plain(word, words) for word in each.subject} for each in (found, old))
     if old.subject < found.subject or subject < whose:
         return True
-    does_the_same = old.verb in found.scope and old.verb not in words["generic"]
+    if whose & subject and whose - subject and subject - whose:
+        return True  # each is told from others of its kind by another word
+    does_the_same = old.verb in found.scope and (old.verb not in words["generic"] or old.verb in HAVE)
     return does_the_same and whose.isdisjoint(subject) and whose.isdisjoint((ME, US))
 
 

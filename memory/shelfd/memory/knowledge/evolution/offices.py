@@ -1,0 +1,49 @@
+"""What only one can be of something at a time: its captain, its head, its owner."""
+
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.statement import Effect, Statement, Value
+
+
+class Office(NamedTuple):
+    """An office and who holds it; "Lusk is captain of the Heron" and "the Heron's captain is Lusk" say the same."""
+
+    what: frozenset[str]  #: the office and of what, in words for men
+    who: frozenset[str]
+
+
+def office_of(statement: Statement) -> Office | None:
+    """Return who is said to hold which office of something; None if that is not said."""
+    language, subject, verb, link, core, rest, *_ = statement
+    if verb != "be" or link or not core or not subject or language not in ALPHABETIC:
+        return None
+    words = lexicon(language)
+    offices = words.lists["offices"]
+    if offices.isdisjoint(subject) and offices.isdisjoint(core) and not words.feminine:
+        return None  # as most
+    if statement.value is not Value.NAME or statement.effect is not Effect.SAYS or statement.event or statement.past:
+        return None
+    if not statement.positive or not statement.real or statement.several or statement.adds:
+        return None
+    if not offices.isdisjoint(subject):
+        return _office(subject, frozenset(core), words) if not rest else None
+    what = frozenset([words.of_role(word) for word in (*core, *rest)])
+    return _office(what, subject, words) if not offices.isdisjoint(what) else None
+
+
+def _office(what: frozenset[str], who: frozenset[str], words: AlphabeticLexicon) -> Office | None:
+    if len(what) < _OFFICE_AND_WHOSE or any(word[0] in "#~" for word in (*what, *who)):
+        return None
+    return Office(frozenset([words.of_role(word) for word in what]), who)
+
+
+_OFFICE_AND_WHOSE: Final = 2  #: words: the captain of what
+
+
+def is_held_by_another(new: Statement, old: Statement) -> bool:
+    """Return whether another holds an office now than *old* says."""
+    held, before = office_of(new), office_of(old)
+    if held is None or before is None or held.what != before.what:
+        return False
+    return held.who.isdisjoint(before.who)
