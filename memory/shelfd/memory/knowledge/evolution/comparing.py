@@ -173,7 +173,8 @@ def _exchanged(new: Statement, old: Statement) -> Judgement:
 def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
     is_pending = old.now and not old.positive  # what is not so yet will be
-    if (new.verb, new.link) != (old.verb, old.link) or not (new.event == old.event or is_pending):
+    is_denied = new.corrects and not new.positive  # what never was is not
+    if (new.verb, new.link) != (old.verb, old.link) or not (new.event == old.event or is_pending or is_denied):
         return ADDS
     if new.amounts != old.amounts:
         return ADDS
@@ -270,7 +271,9 @@ def _is_done_otherwise(new: Statement, old: Statement) -> bool:
         return False
     if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
         return False
-    is_way = new.slot is Arity.SAME_KIND or (new.now and new.verb not in lexicon(new.language)["many"])
+    words = lexicon(new.language)
+    is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
+    is_way = is_only_way or new.slot is Arity.SAME_KIND or (new.now and new.verb not in words["many"])
     return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
 
 

@@ -22,6 +22,7 @@ _LINE: Final = re.compile(
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
 _CODE: Final = re.compile(r"\d{1,3}[A-Za-z]")
+_MINE: Final = {"en": "my", "de": "mein", "es": "mi", "fr": "mon"}
 _PHRASE: Final = 2  #: words of a state with a preposition
 _LONGEST: Final = 8  #: words of a label
 _LONGEST_VALUE: Final = 7  #: words of a value
@@ -51,7 +52,7 @@ def read_label(sentence: str) -> Statement | None:
     value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
-    named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
+    named = _named(label, words)
     if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST_VALUE:
         return None
     if any(not words[name].isdisjoint(value.words) for name in ("be", "self", "pronouns", "unreal_words")):
@@ -70,6 +71,13 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or _names_one(named) or found.slot is not Arity.MANY:
         return found
     return None
+
+
+def _named(label: SentenceWords, words: AlphabeticLexicon) -> list[str]:
+    """Return the words of what a label names; "GP" is that of who speaks."""
+    named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
+    is_somebody_s = words["personal"].isdisjoint(named) or not words["of"].isdisjoint(named)
+    return named if is_somebody_s or not label.proper.isdisjoint(named) else [_MINE[words.language], *named]
 
 
 def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> SentenceWords:

@@ -218,7 +218,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["predicates"] = lists["be"] | verbs.keys()
     lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
     marking: dict[str, list[str]] = {}
-    for name in ("negation", "ended_words", "unreal_words", "now", "additive", "yet"):
+    for name in ("negation", "ended_words", "unreal_words", "now", "additive", "yet", "never"):
         for word in lists[name]:
             marking.setdefault(word, []).append(name)
     for name in PHRASES:

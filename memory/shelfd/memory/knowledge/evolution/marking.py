@@ -33,6 +33,8 @@ def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: Alp
         found.add("recent" if lexicon.recent.search(said) else "past")
     if "unreal_words" in lists and _is_unreal(words, marking, proper, lexicon):
         found.add("unreal")
+    if "never" in lists and "negative" in found:
+        found.add("never")
     if "now" in lists or ("yet" in lists and "negative" in found):
         found.add("now")
     if "correction_phrases" in lists and lexicon.corrects.search(said):
@@ -68,11 +70,12 @@ def marked(statement: Statement, marks: Marks) -> Statement:
     # What was done last week is done: who divorced is divorced.
     past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
     *said, _, event, before, real, _, _, _, several, denied, left_out = statement
+    corrects = "corrects" in marks or ("never" in marks and event)
     return _new(
         Statement,
         (
             *said, marks.isdisjoint(_DENYING), event, past or before, "unreal" not in marks and real,
-            "now" in marks, "corrects" in marks, "adds" in marks, several, denied, left_out,
+            "now" in marks, corrects, "adds" in marks, several, denied, left_out,
         ),
     )  # fmt: skip
 

@@ -116,7 +116,7 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     lemma = lexicon.verbs[word][0]
     lists, be = lexicon.lists, lexicon.lists["be"]
     is_modifier = word in lists["modifiers"] and _next_said(words, at, lexicon) not in lists["determiners"]
-    if is_modifier or before in be or (lexicon.language == "en" and word.endswith("ing")):
+    if is_modifier or before in be or (lexicon.language == "en" and _is_no_form(word, before)):
         return False
     is_noun = before in lists["determiners"] or (before in lists["of"] and before not in lists["perfect"])
     if is_noun and (word == lemma or lexicon.language in _ROMANCE):
@@ -141,6 +141,11 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return True
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+def _is_no_form(word: str, before: str) -> bool:
+    """Return whether an English word is none that tells what somebody does: doing, and a plural as in "4 spaces"."""
+    return word.endswith("ing") or (before[0] == "#" and word[-1] == "s")
 
 
 def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
