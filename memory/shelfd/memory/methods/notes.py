@@ -1,15 +1,15 @@
 """Use cases on single notes: forget, get, edit, list, hide, restore, history, revert."""
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict, ShelfError
+from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
 from shelfd.memory.log.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import catch_up
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
@@ -47,18 +47,13 @@ from shelfd.protocol.methods.notes import (
 _DROPPED_TAGS = 64
 #: Notes rendered without yielding to other tasks: some 3 ms.
 _NOTES_AT_ONCE = 128
-#: Changes that are read for entities before a full note is shown, and how long at most: a long text takes a while.
-_LEFT_TO_READ = 128
-_PATIENCE_S = 2.0
 
 
 @read("note.get")
 async def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
     if params.full:
-        with suppress(TimeoutError, ShelfError):  # a note can be shown although nothing can be written
-            async with asyncio.timeout(_PATIENCE_S):
-                await shelf.enrichment.reach(most=_LEFT_TO_READ)
+        await catch_up(shelf)
     if params.known_at is not None or params.as_of is not None:
         note, links, redacted = note_then(shelf, params)
     else:

@@ -3,7 +3,13 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+#: Why notes of two copies of a shelf are in conflict: whatever they say, only somebody decides on that.
+EDITED_APART: Final = "edited apart in two copies of the shelf"
+ONE_KEY: Final = "two copies of the shelf gave a fact this key"
+#: How a conflict is resolved whose notes no longer contradict each other, since one says something else.
+CHANGED: Final = "changed"
 
 
 class UnstoredStatements(Protocol):
@@ -94,7 +100,8 @@ class StoredConflict(NamedTuple):
         a: Row of the older note.
         b: Row of the newer one.
         resolution: ``a`` or ``b``, which was kept; ``both``; ``hidden``, ``superseded`` or ``quarantined``, if one of
-            them was; ``undone``, if what led to it was; None while the conflict is open.
+            them was; ``changed``, if one says something else now; ``undone``, if what led to it was; None while the
+            conflict is open.
     """
 
     number: int
