@@ -98,6 +98,8 @@ def forgotten_text(result: Mapping[str, Any]) -> str:
     if not result["forgotten"]:
         return "There was nothing to forget: it is hidden already, or there is no such key."
     still = f"; parts of it are still in {', '.join(result['still_in'])}" if result["still_in"] else ""
+    if ids := result.get("still_superseded"):
+        still += f"; what it had replaced stays so: {', '.join(ids)}"
     return f"forgotten: {', '.join(result['forgotten'])}{still}"
 
 

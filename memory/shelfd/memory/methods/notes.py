@@ -80,12 +80,15 @@ def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
 
 @change("note.restore", render=show_changed)
 def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
-    """Bring a hidden note back, its nugget too if that is gone."""
+    """Bring a hidden note back, its nugget too if that is gone; and a visible one that was superseded."""
     note = get_note(tx.rows, params.id)
+    restored = note
     if note.hidden:
         ensure_nugget(tx, note.nugget)
-        tx.restore(note)
-    return {"id": note.id, "changed": note.hidden}
+        restored = tx.restore(note)
+    elif note.superseded_by is not None:
+        restored = tx.reinstate(note)
+    return {"id": note.id, "changed": restored is not note}
 
 
 @change("note.release", render=show_changed)

@@ -214,6 +214,9 @@ class LosingFilter(Result):
     wanted: str | None = Field(default=None, description="What it asks for.")
     actual: str | None = Field(default=None, description="What the note has; of superseded, what replaced it.")
     reason: str | None = Field(default=None, description="Of superseded: the rule that replaced it, if one did.")
+    hidden: bool | None = Field(
+        default=None, description="Of superseded: what replaced it is hidden itself; note.restore brings this one back."
+    )
     at: str | None = Field(default=None, description="Since when.")
     principal: str | None = Field(default=None, description="Who did it.")
 
