@@ -151,6 +151,16 @@ def test_a_note_is_edited_hidden_restored_and_has_a_history(told: Told) -> None:
     assert told.json("history", note) == told.json("note", note, "--history")
 
 
+def test_what_is_contradicted_is_recalled_as_that(told: Told) -> None:
+    one = told.id("Paul's blood type is A positive.")
+    assert "contradicted" not in told.out("recall", "Paul's blood type")
+    other = told.id("Paul's blood type is AB negative.", "--evolve")
+    lines = [line for line in told.out("recall", "Paul's blood type").splitlines() if "note-" in line]
+    assert sorted(line.split()[1] for line in lines if line.endswith("  contradicted by another note")) == sorted(
+        (one, other)
+    )
+
+
 def test_a_note_comes_back_whose_successor_was_hidden(told: Told) -> None:
     old = told.id("Eva lives in Linz.")
     new = told.id("Eva lives in Graz now.", "--evolve")

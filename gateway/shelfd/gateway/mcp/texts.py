@@ -70,7 +70,8 @@ def recall_text(result: Mapping[str, Any]) -> str:
     for number, hit in enumerate(hits, 1):
         doubt = () if hit["relevant"] or result["abstained"] else ("perhaps",)
         via = (f"linked from {hit['via']}",) if hit.get("via") else ()
-        lines += [f"[{number}] {heading(hit['note'], *doubt, *via)}", quoted(hit["note"]["content"])]
+        contested = ("contradicted by another note",) if hit.get("conflicts") else ()
+        lines += [f"[{number}] {heading(hit['note'], *doubt, *via, *contested)}", quoted(hit["note"]["content"])]
     if result["index"]["state"] == "warming":
         lines.append(f"The memory is still being read: {result['index']['share']:.0%} of it was searched.")
     return "\n".join(lines)

@@ -170,6 +170,11 @@ def _answer(
         result["score_version"] = shelf.projection(ShelfIndex).index.score_version
     if known is not None or params.mode == "fhrr":
         result["answer"] = answer_view(known)
+    if params.known_at is None:  # which conflicts were open then is not told
+        disputed = shelf.view.conflicts.disputed([item.note.row for item in recalled.found])
+        for item, hit in zip(recalled.found, result["results"], strict=True) if disputed else ():
+            if conflicts := disputed.get(item.note.row):
+                hit["conflicts"] = conflicts
     notes = written(shelf, recalled.found, full=params.full, max_content_chars=params.max_content_chars)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
     return _Answer(result, notes)

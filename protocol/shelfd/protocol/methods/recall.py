@@ -97,6 +97,10 @@ class RecallHit(Result):
     collapsed: list[str] | None = Field(
         default=None, description="Ids of notes that say the same, for which this one stands."
     )
+    conflicts: list[str] | None = Field(
+        default=None,
+        description="Ids of the open conflicts it is in: another note contradicts it, nothing tells which is right.",
+    )
     redacted: bool | None = Field(
         default=None, description="With known_at: a purge took out of the history some of what the note said then."
     )

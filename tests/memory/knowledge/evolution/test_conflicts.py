@@ -218,3 +218,18 @@ async def test_what_was_decided_stays_decided_whatever_the_notes_say(either: Api
     await either.call("note.edit", id=new["note"]["id"], content=B)
     (closed,) = await conflicts(either, resolved=True)
     assert (closed["resolution"], await conflicts(either)) == ("both", [])
+
+
+async def test_what_is_contradicted_is_marked_in_recall(either: Api) -> None:
+    async def marked(**params: Any) -> dict[str, list[str]]:
+        found = (await either.call("recall", query="What is Paul's blood type?", **params))["results"]
+        return {hit["note"]["content"]: hit["conflicts"] for hit in found if "conflicts" in hit}
+
+    await either.remember("Paul's blood donation is on Monday.")
+    ids = (await contradict(either))["conflicts"]
+    assert await marked() == {A: ids, B: ids}
+    assert await marked(k=1) in ({A: ids}, {B: ids})
+    seq = either.shelf().view.log.last_seq
+    await either.call("conflict.resolve", id=ids[0], keep="both")
+    assert await marked() == {}
+    assert await marked(known_at=seq) == {}
