@@ -22,7 +22,7 @@ from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, posi
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.edges import NoteEdges
-from shelfd.memory.ports.entities import NoteEntities
+from shelfd.memory.ports.entities import MentionedEntity, NoteEntities
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.shelf.shelf import Shelf
@@ -119,6 +119,22 @@ class Batches:
             if notes and not position.is_reading_all:
                 notes = self._concerned(notes, position)
         await self._derive(notes, _Batch(began, position, last_seq, later, changed))
+
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return what each of some notes mentions, without storing it."""
+        found: list[Sequence[MentionedEntity]] = []
+        aliases = self._aliases.now()
+        if not aliases.has_names:
+            await asyncio.to_thread(lambda: aliases.names)
+        until = self._shelf.clock.monotonic() + _TURN_S
+        for note in notes:
+            derivation = steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=True)
+            while (derived := self._next(derivation, note)) is None:
+                if self._shelf.clock.monotonic() >= until:
+                    await asyncio.sleep(0)
+                    until = self._shelf.clock.monotonic() + _TURN_S
+            found.append(derived.mentioned)
+        return found
 
     def _concerned(self, notes: Iterable[Note], position: Position) -> list[Note]:
         """Those of some notes that are to be read again."""

@@ -11,6 +11,7 @@ from shelfd.memory.knowledge.graph.formats import dot, graphml, visited_json
 from shelfd.memory.knowledge.graph.visiting import NodesAround, visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import read_for_entities
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.registry import read
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
@@ -53,7 +54,9 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     """Return what notes say that an entity has to do with others, the newest note first."""
     type_ = checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 2)
-    reader = await _reader(shelf, params.nugget, params.session_id)
+    wanted = wanted_of(shelf, params.nugget, params.session_id)
+    state = await read_for_entities(shelf, params.min_seq)
+    reader = GraphReader(shelf.view, shelf.enrichment, wanted)
     node = reader.node(type_, params.entity_value)
     row, passed = position or (None, 0)
     found: list[GraphEdge] = []
@@ -70,6 +73,7 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     result: dict[str, Any] = {
         "entity": entity_view(shelf, type_, params.entity_value),
         "relationships": [_relationship(one, times[one.note]) for one in page if one.note in times],
+        "index": state,
     }
     if len(found) > passed + params.limit:
         last = page[-1].note

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shelfd.protocol.base import ChangeParams, Key, NuggetName, PageParams, Positive, ReadParams, Result, Token, Word
 from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.methods.recall import IndexState
 from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
@@ -67,6 +68,10 @@ class EntityRecallResult(Result):
 
     notes: list[NoteView]
     entity: EntityView
+    index: IndexState = Field(
+        description="How far notes were read for what they mention. While that is warming, as after a large import,"
+        " those that have the words of its name are read for the answer, the newest first; with min_seq it waits."
+    )
 
 
 class AliasParams(ChangeParams):

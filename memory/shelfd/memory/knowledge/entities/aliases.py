@@ -30,6 +30,7 @@ from shelfd.memory.ports.entities import (
 )
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
+_NUMBER: Final = re.compile(r"(?<=[^\W\d])(?=\d)")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
 
@@ -234,6 +235,13 @@ class Aliases:
     def spelled(self, type_: str, key: str) -> str:
         """Return a name as it is written, by its canonical form."""
         return self._spelled.get(EntityName(family(type_), key), key).replace("-", " ")
+
+    def spellings(self, type_: str, value: str) -> set[str]:
+        """Return how a text may write what *value* names, but for case."""
+        found = {value}
+        for key in self.group(type_, value):
+            found |= {key, self.spelled(type_, key), _NUMBER.sub(" ", key)}
+        return found
 
     def may_name(self, text: str) -> bool:
         """Return whether *text* can hold a name that has another one; most texts cannot."""
