@@ -197,6 +197,10 @@ class Enricher(Enrichment):
         """Return how a text may write *value*. See the port."""
         return self._aliases.now().spellings(type_, value)
 
+    def accented(self, type_: str, value: str) -> str | None:
+        """Return the name of an alias with other accents. See the port."""
+        return self._aliases.now().accented(type_, value)
+
     def names(self) -> EntityNames:
         """Return which names mean the same as of now. See the port."""
         return self._aliases.now()

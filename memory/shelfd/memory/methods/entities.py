@@ -26,6 +26,7 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import session_of_hits
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.methods.spelled import as_spelled
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import StoredAlias
@@ -88,11 +89,12 @@ def checked_type(type_: str, field: str, call: Call) -> str:
     return type_
 
 
-async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: str, value: str) -> dict[str, Any]:
+async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: str, asked: str) -> dict[str, Any]:
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
     state = await read_for_entities(shelf, params.min_seq)
     wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
+    value = await as_spelled(shelf, type_, asked, wanted)
     unread: Mapping[int, Sequence[int]] = {}
     if state["state"] != "ready":
         unread = await _read_now(shelf, type_, value, wanted, max(_LOOKED_AT, params.k))
@@ -108,7 +110,7 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     shelf.entity_hits += bool(notes)
     links = shelf.view.links.leaving([note.id for note in notes])
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
-    entity = {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
+    entity = {"type": type_, "value": shown(type_, asked), "canonical": shelf.enrichment.canonical(type_, value)}
     shown_notes = [renderer(note, params.max_content_chars) for note in notes]
     return {"notes": shown_notes, "entity": entity, "index": state}
 

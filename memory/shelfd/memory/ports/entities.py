@@ -221,6 +221,9 @@ class Enrichment(Protocol):
     def spellings(self, type_: str, value: str) -> Collection[str]:
         """Return how a text may write *value* and all that mean the same, but for case."""
 
+    def accented(self, type_: str, value: str) -> str | None:
+        """Return the name of an alias that differs from *value* in accents alone, unless *value* is one itself."""
+
     def names(self) -> "EntityNames":
         """Return which names mean the same as of now; a walk that asks for many need not see it change."""
 
@@ -259,6 +262,10 @@ class NoEnrichment(Enrichment):
     def spellings(self, type_: str, value: str) -> Collection[str]:  # noqa: ARG002
         """Return *value*."""
         return (value,)
+
+    def accented(self, type_: str, value: str) -> str | None:  # noqa: ARG002
+        """Return nothing."""
+        return None
 
     def names(self) -> "EntityNames":
         """Return that each means itself."""

@@ -34,7 +34,10 @@ class RecallEntityParams(EntityRecallParams):
     """Params of ``recall_entity``."""
 
     entity_type: EntityType
-    entity_value: Key = Field(description="Case, blanks and hyphens make no difference, and any of its names will do.")
+    entity_value: Key = Field(
+        description="Case, blanks and hyphens make no difference, any of its names will do. So will one that differs"
+        " in accents, if notes mention nothing by exactly this one."
+    )
 
 
 class RecallCveParams(EntityRecallParams):

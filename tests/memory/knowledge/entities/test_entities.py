@@ -493,6 +493,62 @@ async def mentioning_texts(api: Api, person: str) -> set[str]:
     return {note["content"] for note in result["notes"]}
 
 
+@pytest.mark.parametrize(
+    ("type_", "note", "name"),
+    [
+        ("person", "Carlos Núñez works at Acme.", "carlos nunez"),
+        ("person", "Carlos Nunez works at Acme.", "Carlos Núñez"),
+        ("person", "Søren Łukasz works at Acme.", "Soren Lukasz"),
+        ("organization", "Priya works at Café Müller GmbH.", "cafe muller"),
+    ],
+)
+async def test_a_name_is_found_without_its_accents(either: Api, type_: str, note: str, name: str) -> None:
+    await either.remember(note)
+    await either.remember("Carla Nunes works at Cafe Miller.")
+    found = await either.call("recall_entity", entity_type=type_, entity_value=name)
+    assert [one["content"] for one in found["notes"]] == [note]
+    assert found["entity"]["value"] == name.lower().replace(" ", "-")
+    listed = await either.call("graph.timeline", entity_type=type_, entity_value=name)
+    assert len(listed["entries"]) == 1
+
+
+async def test_the_graph_is_entered_by_a_name_without_its_accents(either: Api) -> None:
+    note = await either.remember("Carlos Núñez works at Acme.")
+    found = await either.call("get_entity_relationships", entity_type="person", entity_value="carlos nunez")
+    assert (found["entity"]["value"], found["entity"]["canonical"]) == ("carlos-nunez", "carlos-núñez")
+    assert [one["note_id"] for one in found["relationships"]] == [note["id"]]
+    assert (await either.call("traverse_graph", start_type="person", start_value="carlos nunez"))["nodes"]
+    around = {"entity_type": "person", "entity_value": "carlos nunez"}
+    assert (await either.call("graph.export", **around))["node_count"] == 2
+
+
+async def test_names_that_differ_in_accents_are_two_where_both_are_known(either: Api) -> None:
+    await either.remember("Jan Müller works at Acme.")
+    await either.remember("Jan Muller works at Globex.")
+    assert await mentioning(either, "person", "jan müller") == ["Jan Müller works at Acme."]
+    assert await mentioning(either, "person", "JAN MULLER") == ["Jan Muller works at Globex."]
+
+
+async def test_an_alias_is_found_without_its_accents(either: Api) -> None:
+    await either.remember("Carlitos works at Acme.")
+    await either.call("alias.add", type="person", alias="Carlitos", canonical="Carlos Núñez")
+    assert await mentioning(either, "person", "Carlos Nunez") == ["Carlitos works at Acme."]
+    await either.call("alias.add", type="person", alias="El Niño", canonical="Carlos Núñez")
+    assert await mentioning(either, "person", "el nino") == ["Carlitos works at Acme."]
+
+
+async def test_what_is_no_name_keeps_its_accents(either: Api) -> None:
+    await either.remember("See https://example.org/caf\u00e9 for more.")
+    assert await mentioning(either, "url", "https://example.org/cafe") == []
+
+
+async def test_a_purge_takes_names_as_they_are_written(either: Api) -> None:
+    await either.remember("Jan Müller works at Acme.")
+    assert (await either.call("entity.purge", entity_type="person", entity_value="Jan Muller", dry_run=True))[
+        "notes"
+    ] == 0
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have fewer notes be many."""
