@@ -142,7 +142,7 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if not besides <= {*new.core, *new.rest}:
         return None
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
-        return Judgement(Verdict.CORRECTED, "said not to be so")
+        return updated(new, "said not to be so" if new.corrects else "no longer so")
     return None
 
 
