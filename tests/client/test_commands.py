@@ -151,6 +151,31 @@ def test_a_note_is_edited_hidden_restored_and_has_a_history(told: Told) -> None:
     assert told.json("history", note) == told.json("note", note, "--history")
 
 
+def test_what_is_contradicted_is_recalled_as_that(told: Told) -> None:
+    one = told.id("Paul's blood type is A positive.")
+    assert "contradicted" not in told.out("recall", "Paul's blood type")
+    other = told.id("Paul's blood type is AB negative.", "--evolve")
+    lines = [line for line in told.out("recall", "Paul's blood type").splitlines() if "note-" in line]
+    assert sorted(line.split()[1] for line in lines if line.endswith("  contradicted by another note")) == sorted(
+        (one, other)
+    )
+
+
+def test_a_note_comes_back_whose_successor_was_hidden(told: Told) -> None:
+    old = told.id("Eva lives in Linz.")
+    new = told.id("Eva lives in Graz now.", "--evolve")
+    assert told.json("forget", new)["still_superseded"] == [old]
+    why = told.out("why-not", "where does Eva live", old).splitlines()[0]
+    assert why.endswith("which is hidden; `shelfd restore` brings this one back")
+    told.out("forget", old)
+    assert (
+        told.out("restore", old)
+        == f"{old}  restored; it is superseded by {new}, and restored once more it counts again\n"
+    )
+    assert told.out("restore", old) == f"{old}  restored\n"
+    assert told.json("recall", "where does Eva live")["results"][0]["note"]["id"] == old
+
+
 def test_an_editor_changes_a_text(told: Told, tmp_path: Path) -> None:
     note = told.id("opens at seven")
     editor = tmp_path / "editor"

@@ -171,9 +171,11 @@ async def test_notes_in_open_conflicts_are_known(store: Store) -> None:
     await find(store, "settled", 3, 4)
     settled = conflict("settled", 3, 4)._replace(resolved_at=NEW_YEAR, resolution="a")
     await store.commit(write(lambda rows: rows.conflicts.put(settled)))
-    assert store.view.conflicts.disputed([1, 2, 3, 4, 9]) == {1, 2}
-    assert store.view.conflicts.disputed([2, 3]) == {2}
-    assert store.view.conflicts.disputed([]) == set()
+    assert store.view.conflicts.disputed([1, 2, 3, 4, 9]) == {1: ["open"], 2: ["open"]}
+    assert store.view.conflicts.disputed([2, 3]) == {2: ["open"]}
+    assert store.view.conflicts.disputed([]) == {}
+    await find(store, "later", 2, 3)
+    assert store.view.conflicts.disputed([3, 2]) == {3: ["later"], 2: ["later", "open"]}
 
 
 @dataclass(slots=True)

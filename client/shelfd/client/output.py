@@ -116,17 +116,25 @@ def print_note(note: Note) -> None:
 
 
 def print_found(
-    note: Note, *, score: float | None = None, unsure: bool = False, signals: Mapping[str, float] | None = None
+    note: Note,
+    *,
+    score: float | None = None,
+    unsure: bool = False,
+    contradicted: bool = False,
+    signals: Mapping[str, float] | None = None,
 ) -> None:
     """Print one recalled note: a line of what it is, then its content indented.
 
-    A note that may not say what was asked is marked with a question mark after its *score*.
+    A note that may not say what was asked is marked with a question mark after its *score*; one that another
+    contradicts is, too.
     """
     head = [styled(clean(note["id"]), "cyan"), f"[{note['nugget']}]"]
     if score is not None:
         head.insert(0, styled(f"{score:.2f}{'?' if unsure else ''}", "yellow" if unsure else "green"))
     if note.get("title"):
         head.append(styled(one_line(note["title"], 60), "bold"))
+    if contradicted:
+        head.append("contradicted by another note")
     print("  ".join(head))
     for line in clean(note["content"]).splitlines():
         print(f"{_INDENT}{line}")

@@ -1,6 +1,7 @@
 """MCP on the socket, with the official client and by hand: greetings, tools, errors, cancellation."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,15 @@ async def test_what_is_remembered_is_recalled(real: House, mode: str) -> None:
         assert note_id in text(await client.call_tool("context", {"query": "kettle"}))
         assert "tags: home" in text(await client.call_tool("note", {"id": note_id}))
         assert text(await client.call_tool("forget", {"id": note_id})) == f"forgotten: {note_id}"
+        old = await client.call_tool("remember", {"content": "Eva lives in Linz."})
+        new = await client.call_tool("remember", {"content": "Eva lives in Graz now."})
+        old_id, new_id = (re.findall(r"note-[\w-]+", text(one))[0] for one in (old, new))
+        gone = text(await client.call_tool("forget", {"id": new_id}))
+        assert gone == f"forgotten: {new_id}; what it had replaced stays so: {old_id}"
+        for said in ("Paul's blood type is A positive.", "Paul's blood type is AB negative."):
+            await client.call_tool("remember", {"content": said})
+        contested = text(await client.call_tool("recall", {"query": "Paul's blood type"}))
+        assert contested.count(", contradicted by another note)") == 2
         assert "hidden: no search finds it" in text(await client.call_tool("note", {"id": note_id}))
         assert text(await client.call_tool("recall", {"query": "kettle"})) == "Nothing is known about that."
         assert "inspected" in text(await client.call_tool("reflect", {"dry_run": True}))

@@ -98,3 +98,62 @@ async def test_hidden_notes_are_listed_on_request(either: Api) -> None:
     assert (await either.call("note.list"))["total"] == 0
     assert (await either.call("note.list", include_hidden=True))["total"] == 1
     assert await either.found("tea", include_hidden=True) == ["tea"]
+
+
+async def moved(api: Api) -> tuple[str, str]:
+    """Store a note and another that supersedes it; return their ids."""
+    old = await api.remember("Eva lives in Linz.")
+    new = await api.call("remember", content="Eva lives in Graz now.", evolve=True)
+    assert new["superseded"] == [old["id"]]
+    return old["id"], new["note"]["id"]
+
+
+async def test_what_a_hidden_note_had_replaced_stays_so_until_it_is_restored(either: Api) -> None:
+    old, new = await moved(either)
+    replaced = await either.note(old)
+    assert await either.call("forget", id=new) == {"forgotten": [new], "still_in": [], "still_superseded": [old]}
+    assert await either.found("where does Eva live") == []
+
+    seq = either.shelf().view.log.last_seq
+    restored = await either.call("note.restore", id=old)
+    assert restored["changed"]
+    assert {"superseded_by", "valid_to"} <= replaced.keys()
+    assert not {"superseded_by", "superseded_reason", "valid_to"} & restored["note"].keys()
+    assert await either.found("where does Eva live") == ["Eva lives in Linz."]
+    assert (await either.call("note.history", id=old))["versions"][-1]["kind"] == "note.restored"
+
+    assert (await either.call("undo", tx=seq + 1))["kept"] == []
+    again = await either.note(old)
+    assert (again["superseded_by"], again["valid_to"]) == (new, replaced["valid_to"])
+    await either.call("forget", id=old)
+    await either.call("note.restore", id=new)
+    assert (await either.call("forget", id=new)) == {"forgotten": [new], "still_in": []}
+
+
+async def test_a_note_that_is_restored_counts_beside_what_replaced_it(either: Api) -> None:
+    old, _ = await moved(either)
+    await either.call("note.restore", id=old)
+    assert sorted(await either.found("where does Eva live")) == ["Eva lives in Graz now.", "Eva lives in Linz."]
+    assert not (await either.call("note.restore", id=old))["changed"]
+
+
+async def test_a_hidden_note_that_was_superseded_comes_back_in_two_steps(either: Api) -> None:
+    old, new = await moved(either)
+    await either.call("note.hide", id=old)
+    first = await either.call("note.restore", id=old)
+    assert (first["changed"], first["note"]["superseded_by"]) == (True, new)
+    second = await either.call("note.restore", id=old)
+    assert (second["changed"], "superseded_by" in second["note"]) == (True, False)
+
+
+async def test_what_a_caller_says_of_until_when_a_note_held_stays_when_it_is_restored(either: Api) -> None:
+    old, new = await moved(either)
+    third = await either.remember("Eva lives in Wels.")
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=third["id"])
+    await either.call("note.edit", id=old, metadata={"valid_to": "2025-12-31T00:00:00Z"})
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=new)
+    restored = await either.call("note.restore", id=old)
+    assert restored["note"]["valid_to"] == "2025-12-31T00:00:00Z"
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=third["id"])
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=new)
+    assert (await either.call("note.restore", id=old))["note"]["valid_to"] == "2025-12-31T00:00:00Z"

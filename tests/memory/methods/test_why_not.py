@@ -64,6 +64,10 @@ async def test_what_was_superseded_says_by_what_who_and_when(either: Api) -> Non
     assert (lost["filter"], lost["actual"], lost["principal"]) == ("superseded", new["id"], "uid:1000")
     assert result["why"] == f"it was superseded by {new['id']}"
     assert (await why(either, "tea", old, exclude_superseded=False))["found"]
+    await either.call("forget", id=new["id"])
+    result = await why(either, "tea", old)
+    assert result["why"] == f"it was superseded by {new['id']}, which is hidden; note.restore brings this one back"
+    assert result["filters"][0]["hidden"] is True
 
 
 async def test_an_evolution_says_by_which_rule(either: Api) -> None:

@@ -88,6 +88,17 @@ async def test_the_newer_of_two_states_counts_and_two_apart_are_both_shown(eithe
         assert (await either.call("conflict.list"))["conflicts"] == []
 
 
+async def test_what_copies_made_apart_stays_to_be_decided_whatever_it_says(either: Api) -> None:
+    note = await either.remember("The quay is closed.")
+    async with Copies() as copies:
+        other = await copies.of(await lines_of(either))
+        await other.call("note.edit", id=note["id"], content="The quay is open.")
+        await either.call("note.edit", id=note["id"], content="The quay opens on Friday.")
+        await merge(either, await lines_of(other))
+        await either.call("note.edit", id=note["id"], content="The quay opens on Friday at eight.")
+        assert len((await either.call("conflict.list"))["conflicts"]) == 1
+
+
 async def test_one_who_has_seen_both_ends_the_conflict(either: Api) -> None:
     note = await either.remember("one")
     async with Copies() as copies:

@@ -207,6 +207,45 @@ async def test_beyond_the_room_there_is_the_oldest_goes(kept: str, monkeypatch: 
         assert ids[-1] in some
 
 
+async def test_of_a_shelf_without_room_for_all_the_newest_and_what_is_found_again_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hot, "_KEPT", 32)
+    monkeypatch.setattr(hot, "_STEP", 4)
+    async with memory() as api:
+        ids = [(await api.remember(f"crane {number}"))["id"] for number in range(90)]
+        kept = api.shelf().hot
+        kept.clear()
+        list(kept.warm_up())
+        assert {*ids[-28:]} <= kept._notes.keys()
+        for note_id in ids[:6]:
+            kept.get([note_id])
+        assert ids[-1] in kept._notes
+        assert ids[-28] not in kept._notes
+        for note_id in ids[:50]:
+            for note in kept.get([note_id, ids[-1]]).values():
+                if note.id == ids[-1]:
+                    kept.rendered(note, lambda note: note.id)
+            kept.links([note_id])
+        assert ids[-1] in kept._notes
+        assert ids[-1] in kept._links
+        assert ids[-2] not in kept._notes
+        assert len(kept._notes) <= 32
+
+
+async def test_where_all_is_found_again_there_is_room_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "_KEPT", 32)
+    async with memory() as api:
+        ids = [(await api.remember(f"crane {number}"))["id"] for number in range(90)]
+        kept = api.shelf().hot
+        kept.clear()
+        for note_id in ids:
+            for note in kept.get([note_id]).values():
+                kept.rendered(note, lambda note: note.id)
+            assert len(kept._notes) <= 32
+        assert ids[-1] in kept._notes
+
+
 async def test_documents_are_not_read_to_be_at_hand() -> None:
     async with memory() as api:
         await api.remember("the oldest")

@@ -129,6 +129,8 @@ def forget(
         print_json(result)
     elif result["forgotten"]:
         print("\n".join(map(clean, result["forgotten"])))
+        for note_id in result.get("still_superseded", ()):
+            notice(f"{clean(note_id)} stays superseded; `shelfd restore {clean(note_id)}` brings it back")
     else:
         warn(_nothing_there(result, key, nugget))
 
@@ -190,8 +192,8 @@ def restore(
 ) -> None:
     """Bring hidden notes back; or put a backup in the place of a shelf. A backup is checked before anything is touched.
 
-    `shelfd notes --hidden` shows hidden notes, `shelfd backup --list` backups. With --to-seq alone, the shelf itself is
-    taken back.
+    `shelfd notes --hidden` shows hidden notes, `shelfd backup --list` backups. A note that is not hidden but superseded
+    counts again, beside what replaced it. With --to-seq alone, the shelf itself is taken back.
 
     For example:
 
@@ -221,7 +223,14 @@ def restore(
     if as_json:
         print_json(results[0] if len(results) == 1 else {"results": results})
         return
-    print_table([(one["note"]["id"], "restored" if one["changed"] else "was not hidden") for one in results])
+    print_table([(one["note"]["id"], _restored(one)) for one in results])
+
+
+def _restored(result: Mapping[str, Any]) -> str:
+    by = result["note"].get("superseded_by")
+    if by is not None:
+        return f"restored; it is superseded by {by}, and restored once more it counts again"
+    return "restored" if result["changed"] else "was not hidden"
 
 
 def purge(

@@ -37,7 +37,7 @@ def _first(
     """Ask for one type, or without one for each until there is an answer: first those as which notes show the name."""
     if type_:
         return type_, ask(type_)
-    wanted, answer = _TYPES[0], ask(_TYPES[0])  # which waits until all notes were read, so that the types are known
+    wanted, answer = _TYPES[0], ask(_TYPES[0])  # notes are read first, unless many are left
     for wanted in () if answer[field] else _likely(client, shelf, name):
         answer = ask(wanted)
         if answer[field]:
@@ -107,11 +107,15 @@ def entity(
         related = client.call("get_entity_relationships", {**base, "entity_type": wanted})
     if as_json:
         print_json({**result, "relationships": related["relationships"]})
-    elif not result["notes"]:
+        return
+    if not result["notes"]:
         notice("no note mentions it")
     else:
         _print_mentioning(result)
         _print_related(related["relationships"])
+    index = related["index"]
+    if index["state"] == "warming":
+        notice(f"notes are still being read: {index['share']:.0%} of what is known was looked through")
 
 
 def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: bool, as_json: bool) -> None:

@@ -80,7 +80,8 @@ def _print_recalled(result: dict[str, Any]) -> None:
         signals = hit.get("signals")
         if signals is not None:
             signals = signals | {name: hit[name] for name in ("coverage", "relevance") if name in hit}
-        print_found(hit["note"], score=hit["score"], unsure=not hit.get("relevant", True), signals=signals)
+        marks = {"unsure": not hit.get("relevant", True), "contradicted": "conflicts" in hit}
+        print_found(hit["note"], score=hit["score"], signals=signals, **marks)
     if not result["results"]:
         notice("nothing found")
     elif result["abstained"]:

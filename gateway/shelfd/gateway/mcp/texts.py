@@ -70,7 +70,8 @@ def recall_text(result: Mapping[str, Any]) -> str:
     for number, hit in enumerate(hits, 1):
         doubt = () if hit["relevant"] or result["abstained"] else ("perhaps",)
         via = (f"linked from {hit['via']}",) if hit.get("via") else ()
-        lines += [f"[{number}] {heading(hit['note'], *doubt, *via)}", quoted(hit["note"]["content"])]
+        contested = ("contradicted by another note",) if hit.get("conflicts") else ()
+        lines += [f"[{number}] {heading(hit['note'], *doubt, *via, *contested)}", quoted(hit["note"]["content"])]
     if result["index"]["state"] == "warming":
         lines.append(f"The memory is still being read: {result['index']['share']:.0%} of it was searched.")
     return "\n".join(lines)
@@ -98,6 +99,8 @@ def forgotten_text(result: Mapping[str, Any]) -> str:
     if not result["forgotten"]:
         return "There was nothing to forget: it is hidden already, or there is no such key."
     still = f"; parts of it are still in {', '.join(result['still_in'])}" if result["still_in"] else ""
+    if ids := result.get("still_superseded"):
+        still += f"; what it had replaced stays so: {', '.join(ids)}"
     return f"forgotten: {', '.join(result['forgotten'])}{still}"
 
 

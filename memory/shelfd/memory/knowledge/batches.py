@@ -6,7 +6,7 @@ With this module all rules are imported: nothing that the daemon's start imports
 # pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 import structlog
@@ -16,12 +16,13 @@ from shelfd.memory.knowledge.deriving import Derived, prepare, steps_of
 from shelfd.memory.knowledge.entities.kinds import folded
 from shelfd.memory.knowledge.entities.own import own_types, rules_of
 from shelfd.memory.knowledge.evolution.applying import contest, state, store_held
+from shelfd.memory.knowledge.evolution.settling import settle
 from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, position_now, position_of, read_again
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.edges import NoteEdges
-from shelfd.memory.ports.entities import NoteEntities
+from shelfd.memory.ports.entities import MentionedEntity, NoteEntities
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.shelf.shelf import Shelf
@@ -44,12 +45,14 @@ class _Batch(NamedTuple):
         position: Where it ends.
         seen: The last change when its notes were read.
         later: What a model is to do with some of them.
+        changed: Rows of those that were there before, and say or are something else now.
     """
 
     began: Position
     position: Position
     seen: int
     later: Mapping[str, Sequence[int]]
+    changed: Collection[int] = ()
 
 
 class Later(Protocol):
@@ -96,12 +99,14 @@ class Batches:
         began, last_seq = position_now(self._shelf.view, self._rules), self._shelf.view.log.last_seq
         position = began
         later: Mapping[str, Sequence[int]] = {}
+        changed: Collection[int] = ()
         if position.rules != self._rules or self._shelf.view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
             position = Position(last_seq, self._rules, is_scanning=True, aliases=began.aliases)
         if position.seq < last_seq:
             rows = self._shelf.view.log.page(since_seq=position.seq, limit=BATCH)
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
+            changed = {row.row for row in rows if row.row is not None and row.before is not None}
             notes: Sequence[Note] = list(self._shelf.view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
             later = {} if self._later is None else self._later.wanted(notes, rows)
@@ -113,7 +118,23 @@ class Batches:
                 position = position._replace(is_scanning=False, below=None, phrases=(), entities=())
             if notes and not position.is_reading_all:
                 notes = self._concerned(notes, position)
-        await self._derive(notes, _Batch(began, position, last_seq, later))
+        await self._derive(notes, _Batch(began, position, last_seq, later, changed))
+
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return what each of some notes mentions, without storing it."""
+        found: list[Sequence[MentionedEntity]] = []
+        aliases = self._aliases.now()
+        if not aliases.has_names:
+            await asyncio.to_thread(lambda: aliases.names)
+        until = self._shelf.clock.monotonic() + _TURN_S
+        for note in notes:
+            derivation = steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=True)
+            while (derived := self._next(derivation, note)) is None:
+                if self._shelf.clock.monotonic() >= until:
+                    await asyncio.sleep(0)
+                    until = self._shelf.clock.monotonic() + _TURN_S
+            found.append(derived.mentioned)
+        return found
 
     def _concerned(self, notes: Iterable[Note], position: Position) -> list[Note]:
         """Those of some notes that are to be read again."""
@@ -174,6 +195,8 @@ class Batches:
             said = [(one.note, None if one.stated is None else state(tx, one.note, one.stated)) for one in still]
             if not batch.began.is_scanning:  # they are in order, and all older ones were read
                 contest(tx, said)
+            if batch.changed:
+                settle(tx, [one.note for one in still if one.note.row in batch.changed])
             if is_last:
                 self._store_position(tx, batch)
             changed = [name for one in still for name in aliases.changed(one.note.row, one.learned)]

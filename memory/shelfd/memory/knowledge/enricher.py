@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -13,7 +13,8 @@ from shelfd.memory.errors import ShelfError
 from shelfd.memory.knowledge.entities.kinds import related_types
 from shelfd.memory.knowledge.entities.own import own_types, rules_of
 from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, position_now
-from shelfd.memory.ports.entities import Enrichment, EntityNames
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.entities import Enrichment, EntityNames, MentionedEntity, ReadSoFar
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -40,6 +41,9 @@ class NoteReader(Protocol):
     async def step(self) -> None:
         """Derive the entities of the next batch of notes, and store them."""
 
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return what each of some notes mentions."""
+
 
 #: Makes what reads the notes of a shelf with these aliases, and gives way to others by that.
 Reading: TypeAlias = Callable[[KnownAliases, Callable[[], Awaitable[None]]], NoteReader]
@@ -65,6 +69,7 @@ class Enricher(Enrichment):
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._awaiting = 0  # calls that wait for entities
+        self._hastened = 0  # the last change of which somebody wanted to know what it mentions
         self._last_seq = 0
         self._quiet_at = -1, -1  # the last change and question, if nothing came for a while after them
         self._aliases = KnownAliases(shelf.view)
@@ -97,17 +102,18 @@ class Enricher(Enrichment):
                 except ShelfError as error:
                     log.warning("entities.derive_failed", shelf=self._shelf.name, error=type(error).__name__)
                     await self._shelf.clock.sleep(_RETRY)
+            self._hastened = 0
         finally:
             self._task = None
 
     async def _until_quiet(self) -> None:
-        """Wait until no change and no question came for a while, but not for ever."""
+        """Wait until no change and no question came for a while, but not for ever, nor if somebody has asked for it."""
         await self._shelf.clock.sleep(_REST)
         done = self._position()
         is_much = self._view.log.last_seq - (0 if done.is_scanning else done.seq) > BATCH
         for waited in range(1, _PATIENCE + 1):
             seen = self._last_seq, self._shelf.retrievals
-            if seen == self._quiet_at:
+            if seen == self._quiet_at or self._is_hastened(self._position()):
                 return
             await self._shelf.clock.sleep(_QUIET)
             now = self._last_seq, self._shelf.retrievals
@@ -115,13 +121,19 @@ class Enricher(Enrichment):
                 self._quiet_at = now
                 return
 
-    async def reach(self, *, most: int | None = None) -> None:
+    def hasten(self) -> None:
+        """Go on in the background without waiting for others to be quiet. See the port."""
+        self._hastened = self._view.log.last_seq
+        self.wake()
+
+    def _is_hastened(self, position: Position) -> bool:
+        return self._is_behind(position, self._hastened) and self._hastened > 0
+
+    async def reach(self, *, most: int | None = None, seq: int | None = None) -> None:
         """Derive what is left of all that is committed by now. See the port."""
-        goal, position = self._view.log.last_seq, self._position()
-        if most is not None:
-            is_scanning = position.is_scanning or position.rules != self._rules
-            if is_scanning or goal - position.seq > most:
-                return
+        goal = self._view.log.last_seq if seq is None else min(seq, self._view.log.last_seq)
+        if most is not None and self._left(self._position(), goal) > most:
+            return
         self._awaiting += 1
         try:
             while self._is_behind(self._position(), goal):
@@ -135,20 +147,37 @@ class Enricher(Enrichment):
         return position_now(self._view, self._rules)
 
     def _is_behind(self, position: Position, goal: int) -> bool:
-        if position.is_scanning or position.seq < goal:
-            return True
-        return position.rules != self._rules and goal > 0
+        return self._left(position, goal) > 0
+
+    def _left(self, position: Position, goal: int) -> int:
+        """About how many changes are left to be read, and notes to be read again."""
+        if position.rules != self._rules:
+            return goal
+        again = 0 if not position.is_scanning else 1 + (goal if position.below is None else position.below)
+        return max(goal - position.seq, 0) + again
+
+    def read_so_far(self) -> ReadSoFar:
+        """Return how far notes were read. See the port."""
+        position, goal = self._position(), self._view.log.last_seq
+        return ReadSoFar(min(position.seq, goal), 1 - min(self._left(position, goal) / max(goal, 1), 1.0))
 
     # ------------------------------------------------------------ what
 
     async def _step(self) -> None:
         """Have the next batch of notes read."""
+        await (await self._loaded()).step()
+
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return what each of some notes mentions. See the port."""
+        return await (await self._loaded()).mentioned(notes)
+
+    async def _loaded(self) -> NoteReader:
         if self._reader is None:
             self._reader = await asyncio.to_thread(self._reading, self._aliases, self._give_way)
-        await self._reader.step()
+        return self._reader
 
     async def _give_way(self) -> None:
-        is_asked = self._shelf.retrievals != self._quiet_at[1]
+        is_asked = self._shelf.retrievals != self._quiet_at[1] and not self._is_hastened(self._position())
         if self._awaiting:
             await asyncio.sleep(0)
         else:
@@ -163,6 +192,14 @@ class Enricher(Enrichment):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self._aliases.now().same(type_, value)
+
+    def spellings(self, type_: str, value: str) -> Collection[str]:
+        """Return how a text may write *value*. See the port."""
+        return self._aliases.now().spellings(type_, value)
+
+    def accented(self, type_: str, value: str) -> str | None:
+        """Return the name of an alias with other accents. See the port."""
+        return self._aliases.now().accented(type_, value)
 
     def names(self) -> EntityNames:
         """Return which names mean the same as of now. See the port."""

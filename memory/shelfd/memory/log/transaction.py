@@ -277,6 +277,19 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None))
 
+    def reinstate(self, note: Note) -> Note:
+        """Have a note count again that another one stands for; it holds as long as it did before it was superseded."""
+        valid_to = note.valid_to
+        for row in reversed(self._writer.log.of_note(note.row)):
+            before = row.before or {}
+            if "superseded_by" in before:
+                valid_to = before.get("valid_to", valid_to)
+            if "valid_to" in before or ("superseded_by" in before and before["superseded_by"] is None):
+                break
+        extra = note.extra._replace(superseded_reason=None)
+        changed = note._replace(superseded_by=None, valid_to=valid_to, extra=extra)
+        return self.change_note(note, changed, kind="note.restored")
+
     def put_link(self, link: Link, nugget: str, *, is_restored: bool = False) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.
 

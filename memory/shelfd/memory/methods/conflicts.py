@@ -8,6 +8,7 @@ from shelfd.memory.errors import AlreadyResolved, NotFound
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import catch_up
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.evolution import StoredConflict
@@ -22,10 +23,11 @@ _SHOWN: Final = 300
 
 
 @read("conflict.list")
-def list_conflicts(shelf: Shelf, params: ConflictListParams, _call: Call) -> dict[str, Any]:
-    """Return conflicts, the last found first."""
+async def list_conflicts(shelf: Shelf, params: ConflictListParams, _call: Call) -> dict[str, Any]:
+    """Return conflicts, the last found first, as follows from what notes say now."""
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
+    await catch_up(shelf)
     position = cursor.decode_numbers(params.cursor, 1)
     before = None if position is None else position[0]
     found = shelf.view.conflicts.page(

@@ -1,5 +1,6 @@
 """Use cases that delete: forget and delete a note, clear and remove a nugget; hidden, or purged for good."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 from shelfd.memory.call import Call
@@ -23,6 +24,7 @@ from shelfd.protocol.methods.nuggets import NuggetParams, NuggetRemoveParams
 
 DEFAULT_NUGGET = "memory"
 _ELSEWHERE = 100  #: nuggets that are named as having a key
+_NAMED = 100  #: notes that are named as replaced by what was forgotten
 
 
 def _is_purge(params: ForgetParams) -> bool:
@@ -77,8 +79,15 @@ def _delete_note(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun
         return Begun(PURGE, params, cursor)
     if note is None or note.hidden:
         return {"forgotten": [], "still_in": []}
+    replaced = [one.id for one in _replaced_by(tx, note) if not one.hidden]
     tx.hide(note)
-    return {"forgotten": [note.id], "still_in": []}
+    return {"forgotten": [note.id], "still_in": [], **({"still_superseded": replaced} if replaced else {})}
+
+
+def _replaced_by(tx: Transaction, note: Note) -> Collection[Note]:
+    """The newest notes that a note has replaced; that is so whether or not it is hidden."""
+    ids = tx.rows.notes.superseded_by(note.id)[-_NAMED:]
+    return tx.rows.notes.by_ids(ids).values() if ids else ()
 
 
 def _hidden(_shelf: Shelf, job: Job) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Use cases on entities: notes that mention one, and names that mean the same."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from heapq import merge
+from types import MappingProxyType
 from typing import Any, Final
 
 from shelfd.memory.call import Call
@@ -20,10 +21,12 @@ from shelfd.memory.knowledge.position import read_again
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import read_for_entities
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import session_of_hits
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.methods.spelled import as_spelled
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import StoredAlias
@@ -86,13 +89,17 @@ def checked_type(type_: str, field: str, call: Call) -> str:
     return type_
 
 
-async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: str, value: str) -> dict[str, Any]:
+async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: str, asked: str) -> dict[str, Any]:
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
-    await shelf.enrichment.reach()
+    state = await read_for_entities(shelf, params.min_seq)
     wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
+    value = await as_spelled(shelf, type_, asked, wanted)
+    unread: Mapping[int, Sequence[int]] = {}
+    if state["state"] != "ready":
+        unread = await _read_now(shelf, type_, value, wanted, max(_LOOKED_AT, params.k))
     notes: list[Note] = []
-    async for some in mentioning_any(shelf, type_, value, wanted):
+    async for some in mentioning_any(shelf, type_, value, wanted, unread=unread):
         notes += some
         if len(notes) >= params.k:
             break
@@ -103,12 +110,39 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     shelf.entity_hits += bool(notes)
     links = shelf.view.links.leaving([note.id for note in notes])
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
-    entity = {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
-    return {"notes": [renderer(note, params.max_content_chars) for note in notes], "entity": entity}
+    entity = {"type": type_, "value": shown(type_, asked), "canonical": shelf.enrichment.canonical(type_, value)}
+    shown_notes = [renderer(note, params.max_content_chars) for note in notes]
+    return {"notes": shown_notes, "entity": entity, "index": state}
+
+
+async def _read_now(shelf: Shelf, type_: str, value: str, wanted: NoteFilter, most: int) -> dict[int, list[int]]:
+    """Return the rows of notes that mention an entity, by how much they are about it, the newest first.
+
+    Of the notes that have the words of one of its names the *most* newest are read for that, here and now.
+    """
+    names = set(shelf.enrichment.same(type_, value))
+    known = shelf.view.entities.called(sorted(names))
+    index = shelf.projection(ShelfIndex).index
+    said = {*shelf.enrichment.spellings(type_, value), *(entity.value for entity in known)}
+    words = {tuple(index.analyzer.words(one)) for one in said}
+    rows = sorted({row for name in words if name for row in index.having(name, wanted, most)}, reverse=True)[:most]
+    found: dict[int, list[int]] = {}
+    for begin in range(0, len(rows), _PAGE):
+        notes = list(shelf.view.notes.by_rows(rows[begin : begin + _PAGE]).values())
+        for note, mentioned in zip(notes, await shelf.enrichment.mentioned(notes), strict=True):
+            if weight := max((one.weight for one in mentioned if one[:2] in names), default=0):
+                found.setdefault(weight, []).append(note.row)
+    return {weight: sorted(some, reverse=True) for weight, some in found.items()}
 
 
 async def mentioning_any(
-    shelf: Shelf, type_: str, value: str, wanted: NoteFilter, most: int | None = _LOOKED_AT
+    shelf: Shelf,
+    type_: str,
+    value: str,
+    wanted: NoteFilter,
+    most: int | None = _LOOKED_AT,
+    *,
+    unread: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> AsyncIterator[list[Note]]:
     """Yield wanted notes that mention what *value* names, then those that say its name where nothing shows what it is.
 
@@ -117,7 +151,7 @@ async def mentioning_any(
     """
     names = shelf.enrichment.same(type_, value)
     seen: set[int] = set()
-    async for notes in mentioning(shelf, names, wanted):
+    async for notes in mentioning(shelf, names, wanted, unread):
         seen.update(note.row for note in notes)
         yield notes
     if type_ not in FOUND_BY_SURROUNDINGS:
@@ -141,15 +175,28 @@ def _says(note: Note, name: Sequence[str]) -> bool:
     return is_said("\n".join((note.title, *note.tags, note.content)), name)
 
 
-async def mentioning(shelf: Shelf, names: Sequence[tuple[str, str]], wanted: NoteFilter) -> AsyncIterator[list[Note]]:
-    """Yield wanted notes that mention one of *names*, each once: a weight after the other, the newest first."""
+async def mentioning(
+    shelf: Shelf,
+    names: Sequence[tuple[str, str]],
+    wanted: NoteFilter,
+    unread: Mapping[int, Sequence[int]] = MappingProxyType({}),
+) -> AsyncIterator[list[Note]]:
+    """Yield wanted notes that mention one of *names*, each once: a weight after the other, the newest first.
+
+    Args:
+        shelf: Theirs.
+        names: Types and canonical forms.
+        wanted: Which of them.
+        unread: Rows of further ones that mention them, by weight, the newest first.
+    """
     view = shelf.view
     entities = [entity.number for name in names if (entity := view.entities.get(*name)) is not None]
     seen: set[int] = set()
     for weight in _WEIGHTS:
         before: int | None = None
-        while entities:
+        while entities or unread:
             pages = [view.entities.notes(number, weight=weight, before=before, limit=_PAGE) for number in entities]
+            pages.append([row for row in unread.get(weight, ()) if before is None or row < before][:_PAGE])
             rows = list(dict.fromkeys(merge(*pages, reverse=True)))[:_PAGE]
             notes = view.notes.by_rows([row for row in rows if row not in seen])
             yield [note for row in rows if (note := notes.get(row)) is not None and wanted.admits(note)]

@@ -11,8 +11,10 @@ from shelfd.memory.knowledge.graph.formats import dot, graphml, visited_json
 from shelfd.memory.knowledge.graph.visiting import NodesAround, visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import read_for_entities
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.registry import read
+from shelfd.memory.methods.spelled import as_spelled
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.entities import EntityNode
 from shelfd.memory.shelf.nuggets import get_nugget
@@ -42,8 +44,7 @@ def wanted_of(shelf: Shelf, nugget: str | None, session_id: str | None) -> NoteF
     return RECALLABLE._replace(nugget=nugget, session=session_id, now=shelf.clock.now())
 
 
-async def _reader(shelf: Shelf, nugget: str | None, session_id: str | None) -> GraphReader:
-    wanted = wanted_of(shelf, nugget, session_id)
+async def _reader(shelf: Shelf, wanted: NoteFilter) -> GraphReader:
     await shelf.enrichment.reach()
     return GraphReader(shelf.view, shelf.enrichment, wanted)
 
@@ -53,8 +54,11 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     """Return what notes say that an entity has to do with others, the newest note first."""
     type_ = checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 2)
-    reader = await _reader(shelf, params.nugget, params.session_id)
-    node = reader.node(type_, params.entity_value)
+    wanted = wanted_of(shelf, params.nugget, params.session_id)
+    state = await read_for_entities(shelf, params.min_seq)
+    reader = GraphReader(shelf.view, shelf.enrichment, wanted)
+    value = await as_spelled(shelf, type_, params.entity_value, wanted)
+    node = reader.node(type_, value)
     row, passed = position or (None, 0)
     found: list[GraphEdge] = []
     if node is not None:
@@ -68,8 +72,9 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     page = found[passed : passed + params.limit]
     times = await _times(shelf, dict.fromkeys(one.note for one in page))
     result: dict[str, Any] = {
-        "entity": entity_view(shelf, type_, params.entity_value),
+        "entity": entity_view(shelf, type_, params.entity_value, value),
         "relationships": [_relationship(one, times[one.note]) for one in page if one.note in times],
+        "index": state,
     }
     if len(found) > passed + params.limit:
         last = page[-1].note
@@ -80,9 +85,9 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     return result
 
 
-def entity_view(shelf: Shelf, type_: str, value: str) -> dict[str, Any]:
-    """Return an entity as it was asked for, and the name that stands for it."""
-    return {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
+def entity_view(shelf: Shelf, type_: str, asked: str, value: str) -> dict[str, Any]:
+    """Return an entity as it was asked for, and the name that stands for it, whose notes have *value*."""
+    return {"type": type_, "value": shown(type_, asked), "canonical": shelf.enrichment.canonical(type_, value)}
 
 
 async def _times(shelf: Shelf, rows: Iterable[int]) -> dict[int, dict[str, str]]:
@@ -117,8 +122,9 @@ def _direction(one: GraphEdge) -> str:
 async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> EncodedResult:
     """Return the entities few steps away from one, breadth first, each once."""
     type_ = checked_type(params.start_type, "start_type", call)
-    reader = await _reader(shelf, params.nugget, params.session_id)
-    start = reader.node(type_, params.start_value)
+    wanted = wanted_of(shelf, params.nugget, params.session_id)
+    reader = await _reader(shelf, wanted)
+    start = reader.node(type_, await as_spelled(shelf, type_, params.start_value, wanted))
     if start is None:
         return EncodedResult(visited_json(NodesAround([], is_truncated=False)))
     found = await visit(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
@@ -131,10 +137,11 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
     """Return the graph of entities a page at a time, or what lies around one of them, as a document."""
     type_ = None if params.entity_type is None else checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 1)
-    reader = await _reader(shelf, params.nugget, params.session_id)
+    wanted = wanted_of(shelf, params.nugget, params.session_id)
+    reader = await _reader(shelf, wanted)
     next_row: int | None = None
     if type_ is not None and params.entity_value is not None:
-        start = reader.node(type_, params.entity_value)
+        start = reader.node(type_, await as_spelled(shelf, type_, params.entity_value, wanted))
         nodes, edges, is_truncated = await _around(reader, start, params)
     else:
         edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)

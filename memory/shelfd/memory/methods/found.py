@@ -23,6 +23,7 @@ class Found:
     named: bool = False  #: a name of it stands in the query
     order: Mapping[str, float] | None = None  #: what decides between it and others that score about the same
     collapsed: Sequence[str] = ()  #: ids of others that say the same, for which it stands
+    conflicts: Sequence[str] = ()  #: ids of the open conflicts that it is in
 
 
 @dataclass(slots=True)

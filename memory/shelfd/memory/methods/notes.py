@@ -1,15 +1,15 @@
 """Use cases on single notes: forget, get, edit, list, hide, restore, history, revert."""
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict, ShelfError
+from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
 from shelfd.memory.log.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.caught_up import catch_up
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
@@ -47,18 +47,13 @@ from shelfd.protocol.methods.notes import (
 _DROPPED_TAGS = 64
 #: Notes rendered without yielding to other tasks: some 3 ms.
 _NOTES_AT_ONCE = 128
-#: Changes that are read for entities before a full note is shown, and how long at most: a long text takes a while.
-_LEFT_TO_READ = 128
-_PATIENCE_S = 2.0
 
 
 @read("note.get")
 async def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
     if params.full:
-        with suppress(TimeoutError, ShelfError):  # a note can be shown although nothing can be written
-            async with asyncio.timeout(_PATIENCE_S):
-                await shelf.enrichment.reach(most=_LEFT_TO_READ)
+        await catch_up(shelf)
     if params.known_at is not None or params.as_of is not None:
         note, links, redacted = note_then(shelf, params)
     else:
@@ -85,12 +80,15 @@ def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
 
 @change("note.restore", render=show_changed)
 def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
-    """Bring a hidden note back, its nugget too if that is gone."""
+    """Bring a hidden note back, its nugget too if that is gone; and a visible one that was superseded."""
     note = get_note(tx.rows, params.id)
+    restored = note
     if note.hidden:
         ensure_nugget(tx, note.nugget)
-        tx.restore(note)
-    return {"id": note.id, "changed": note.hidden}
+        restored = tx.restore(note)
+    elif note.superseded_by is not None:
+        restored = tx.reinstate(note)
+    return {"id": note.id, "changed": restored is not note}
 
 
 @change("note.release", render=show_changed)

@@ -156,6 +156,8 @@ def _answer(
     if params.count_hits:
         _record(shelf, params, relevant, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
+    if params.known_at is None:  # which conflicts were open then is not told
+        _mark_contradicted(shelf, recalled.found)
     intent = recalled.intent if params is call.params else None  # else it was asked for more than the caller said
     result: dict[str, Any] = {
         "results": [_hit(item, explain=params.explain) for item in recalled.found],
@@ -173,6 +175,12 @@ def _answer(
     notes = written(shelf, recalled.found, full=params.full, max_content_chars=params.max_content_chars)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
     return _Answer(result, notes)
+
+
+def _mark_contradicted(shelf: Shelf, found: Sequence[Found]) -> None:
+    disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
+    for item in found if disputed else ():
+        item.conflicts = disputed.get(item.note.row, ())
 
 
 def _cut_view(cut: Cut) -> dict[str, Any]:
@@ -229,6 +237,8 @@ def _hit(item: Found, *, explain: bool) -> dict[str, Any]:
         hit["via"] = item.via
     if item.collapsed:
         hit["collapsed"] = list(item.collapsed)
+    if item.conflicts:
+        hit["conflicts"] = list(item.conflicts)
     if explain:
         hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
         hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}

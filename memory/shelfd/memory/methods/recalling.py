@@ -14,6 +14,7 @@ from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall import Aim, ShelfIndex
 from shelfd.memory.recall.ahead import NOTHING_AHEAD, Ahead
 from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.halves import halves_of
 from shelfd.memory.recall.intents import intent_of, is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
@@ -184,9 +185,30 @@ def _best(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Plan
         for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
             asked = params.model_copy(update={"query": params.query.replace(said, name)})
             recalled = joined(recalled, rank(shelf, asked, filters, planned, ahead), params.k)
+        if not any(item.relevant for item in recalled.found):
+            recalled = _by_halves(shelf, params, filters, planned, recalled)
     if not opinions:
         return recalled
     return Recalled(_as_said(recalled.found, opinions)[:asked_for], recalled.cut)
+
+
+def _by_halves(
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, recalled: Recalled
+) -> Recalled:
+    """Return what answers both halves of a query about two things, if there is such; else what was *recalled*.
+
+    Of a shelf that takes long to rank nobody is held up for that.
+    """
+    index = shelf.projection(ShelfIndex).index
+    halves = None if index.is_large or params.mode == "dense" else halves_of(params.query, index.analyzer)
+    if halves is None:
+        return recalled
+    first, second = (rank(shelf, params.model_copy(update={"query": half}), filters, planned) for half in halves)
+    if not first.relevant or not second.relevant:
+        return recalled
+    every = joined(joined(first, second, RECALL_LIMIT), recalled, RECALL_LIMIT)
+    best = sorted(every.found, key=lambda item: not item.relevant)[: params.k]
+    return Recalled(sorted(best, key=lambda item: -item.score), every.cut)
 
 
 def _with_opinions(shelf: Shelf, params: RecallParams) -> tuple[RecallParams, Mapping[int, float]]:

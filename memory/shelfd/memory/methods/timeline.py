@@ -12,6 +12,7 @@ from shelfd.memory.methods.entities import checked_type, mentioning_any
 from shelfd.memory.methods.entity_graph import wanted_of
 from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.registry import read
+from shelfd.memory.methods.spelled import as_spelled
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut, first_sentence
@@ -92,7 +93,8 @@ async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call:
         return
     type_ = checked_type(params.entity_type or "", "entity_type", call)
     await shelf.enrichment.reach()
-    async for notes in mentioning_any(shelf, type_, params.entity_value or "", wanted):
+    value = await as_spelled(shelf, type_, params.entity_value or "", wanted)
+    async for notes in mentioning_any(shelf, type_, value, wanted):
         yield notes
 
 

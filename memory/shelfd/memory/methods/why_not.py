@@ -158,7 +158,8 @@ def _losing(view: View, filters: NoteFilter, note: Note) -> Iterator[dict[str, A
     held_once = filters.as_of is not None and note.valid_to is not None
     if note.superseded_by is not None and not filters.include_superseded and not held_once:
         by = _who(view, note, "superseded_by")
-        yield _filter("superseded", actual=note.superseded_by, reason=note.extra.superseded_reason, **by)
+        lost = _filter("superseded", actual=note.superseded_by, reason=note.extra.superseded_reason, **by)
+        yield lost | {"hidden": True} if _is_hidden(view, note.superseded_by) else lost
     if not filters.include_expired and note.expires_at is not None and note.expires_at <= filters.now:
         yield _filter("expired", at=from_micros(note.expires_at))
     if filters.as_of is not None and not note.holds(filters.as_of):
@@ -172,6 +173,11 @@ def _losing(view: View, filters: NoteFilter, note: Note) -> Iterator[dict[str, A
 
 def _filter(name: str, **said: str | None) -> dict[str, Any]:
     return {"filter": name, **{key: value for key, value in said.items() if value is not None}}
+
+
+def _is_hidden(view: View, note_id: str) -> bool:
+    note = view.notes.get(note_id)
+    return note is not None and note.hidden
 
 
 def _who(view: View, note: Note, field: str) -> dict[str, str]:
@@ -197,4 +203,6 @@ def _sentence(lost: dict[str, Any]) -> str:
     text = _SENTENCES.get(lost["filter"], "its {filter} is {actual}, not {wanted}").format_map(
         {"actual": "none", **lost}
     )
-    return f"{text} ({lost['reason']})" if "reason" in lost else text
+    if "reason" in lost:
+        text += f" ({lost['reason']})"
+    return f"{text}, which is hidden; note.restore brings this one back" if "hidden" in lost else text

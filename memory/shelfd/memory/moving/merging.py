@@ -17,7 +17,7 @@ from shelfd.memory.moving.reconciling import digest
 from shelfd.memory.moving.record import Gone, Loss, MergedLinks, MergedNote, MergedNugget
 from shelfd.memory.moving.tally import Tally
 from shelfd.memory.notes.note import Link, Note, Nugget, fold_key
-from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.evolution import EDITED_APART, ONE_KEY, StoredConflict
 from shelfd.memory.ports.log import Entry
 from shelfd.memory.sessions.schema import BUILT_IN, new_type
 from shelfd.memory.shelf.nuggets import ensure_nugget
@@ -25,8 +25,6 @@ from shelfd.memory.shelf.nuggets import ensure_nugget
 #: How the ids of notes begin that show another state of a note.
 APART: Final = "note-apart-"
 _TITLE_BYTES: Final = 480
-_EDITED_APART: Final = "edited apart in two copies of the shelf"
-_ONE_KEY: Final = "two copies of the shelf gave a fact this key"
 
 
 @dataclass(slots=True)
@@ -111,7 +109,7 @@ class Merger:
             known = state_of(self.tx.rows, here)
             both = known._replace(now=known.now | state.now, at=max(known.at, state.at))
             here = self._remember(here, known, both)
-        self._contest(note, here, _EDITED_APART)
+        self._contest(note, here, EDITED_APART)
         return here
 
     def _is_no_more_apart(self, note: Note, theirs: NoteState) -> bool:
@@ -141,10 +139,10 @@ class Merger:
         stored = self.tx.create_note(_with(note, state)._replace(row=0, rev=1))
         self.created += 1
         if rival is not None:
-            self._contest(stored, rival, _ONE_KEY)
+            self._contest(stored, rival, ONE_KEY)
         if (original := self._original(stored)) is not None:
             self.tx.rows.rewinds.add_copy(original.id, stored.id)
-            self._contest(original, stored, _EDITED_APART)
+            self._contest(original, stored, EDITED_APART)
         return stored
 
     def _change(self, here: Note, note: Note, state: NoteState) -> Note:
@@ -154,7 +152,7 @@ class Merger:
         new = _with(note, state)._replace(row=here.row, rev=here.rev, updated_at=here.updated_at)
         stored = self.tx.change_note(here, new)
         if rival is not None:
-            self._contest(stored, rival, _ONE_KEY)
+            self._contest(stored, rival, ONE_KEY)
         return stored
 
     def _remember(self, here: Note, known: NoteState | None, state: NoteState) -> Note:

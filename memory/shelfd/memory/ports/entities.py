@@ -2,9 +2,11 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from json.encoder import encode_basestring as _json  # a text as JSON, not only in ASCII
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from shelfd.memory.notes.note import Note
 
 
 class StoredEntity(NamedTuple):
@@ -177,14 +179,22 @@ class EntityNames(Protocol):
         """
 
 
+class ReadSoFar(NamedTuple):
+    """How far a shelf's notes were read for their entities."""
+
+    seq: int  #: the last change that was
+    share: float  #: of all there is to read; 1 if nothing is left
+
+
 class Enrichment(Protocol):
     """What follows a shelf's log and keeps its entities."""
 
-    async def reach(self, *, most: int | None = None) -> None:
+    async def reach(self, *, most: int | None = None, seq: int | None = None) -> None:
         """Wait until the entities are those of all notes that are committed by now.
 
         Args:
-            most: If more changes than these are left to be read, do not wait.
+            most: If more than so many changes, or notes that are read again, are left to be read, do not wait.
+            seq: The last change that has to be read; if not given, the last that is committed.
 
         Raises:
             Unavailable: If the store does not take them.
@@ -193,11 +203,26 @@ class Enrichment(Protocol):
     def wake(self) -> None:
         """Go on in the background with what is left to do."""
 
+    def hasten(self) -> None:
+        """Go on in the background with what is committed by now as soon as others leave room: somebody has asked."""
+
+    def read_so_far(self) -> ReadSoFar:
+        """Return how far notes were read."""
+
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return what each of some notes mentions, read here and now, whether it was read before or not."""
+
     def canonical(self, type_: str, value: str) -> str:
         """Return the name that stands for *value* and all that mean the same, as it is shown."""
 
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by."""
+
+    def spellings(self, type_: str, value: str) -> Collection[str]:
+        """Return how a text may write *value* and all that mean the same, but for case."""
+
+    def accented(self, type_: str, value: str) -> str | None:
+        """Return the name of an alias that differs from *value* in accents alone, unless *value* is one itself."""
 
     def names(self) -> "EntityNames":
         """Return which names mean the same as of now; a walk that asks for many need not see it change."""
@@ -209,11 +234,22 @@ class Enrichment(Protocol):
 class NoEnrichment(Enrichment):
     """Of a shelf whose entities nobody keeps."""
 
-    async def reach(self, *, most: int | None = None) -> None:
+    async def reach(self, *, most: int | None = None, seq: int | None = None) -> None:
         """Return at once."""
 
     def wake(self) -> None:
         """Do nothing."""
+
+    def hasten(self) -> None:
+        """Do nothing."""
+
+    def read_so_far(self) -> ReadSoFar:
+        """Return that nothing is left."""
+        return ReadSoFar(0, 1.0)
+
+    async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
+        """Return nothing for each."""
+        return [()] * len(notes)
 
     def canonical(self, type_: str, value: str) -> str:  # noqa: ARG002
         """Return *value*."""
@@ -222,6 +258,14 @@ class NoEnrichment(Enrichment):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
         """Return nothing."""
         return ()
+
+    def spellings(self, type_: str, value: str) -> Collection[str]:  # noqa: ARG002
+        """Return *value*."""
+        return (value,)
+
+    def accented(self, type_: str, value: str) -> str | None:  # noqa: ARG002
+        """Return nothing."""
+        return None
 
     def names(self) -> "EntityNames":
         """Return that each means itself."""

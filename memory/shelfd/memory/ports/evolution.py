@@ -2,8 +2,14 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
+
+#: Why notes of two copies of a shelf are in conflict: whatever they say, only somebody decides on that.
+EDITED_APART: Final = "edited apart in two copies of the shelf"
+ONE_KEY: Final = "two copies of the shelf gave a fact this key"
+#: How a conflict is resolved whose notes no longer contradict each other, since one says something else.
+CHANGED: Final = "changed"
 
 
 class UnstoredStatements(Protocol):
@@ -94,7 +100,8 @@ class StoredConflict(NamedTuple):
         a: Row of the older note.
         b: Row of the newer one.
         resolution: ``a`` or ``b``, which was kept; ``both``; ``hidden``, ``superseded`` or ``quarantined``, if one of
-            them was; ``undone``, if what led to it was; None while the conflict is open.
+            them was; ``changed``, if one says something else now; ``undone``, if what led to it was; None while the
+            conflict is open.
     """
 
     number: int
@@ -120,8 +127,11 @@ class ConflictsView(Protocol):
     def of_note(self, row: int, *, limit: int) -> list[StoredConflict]:
         """Return the conflicts of a note, open and resolved ones, the last found first."""
 
-    def disputed(self, rows: Collection[int]) -> set[int]:
-        """Return those of the notes with these *rows*, some hundred at most, that are in an open conflict."""
+    def disputed(self, rows: Collection[int]) -> Mapping[int, Sequence[str]]:
+        """Return the ids of the open conflicts of the notes with these *rows*, some hundred at most, by row.
+
+        Notes in none are left out. Where no conflict is open, this takes microseconds: every recall asks.
+        """
 
 
 class ConflictsWriter(ConflictsView, Protocol):

@@ -84,6 +84,12 @@ def common_words_of_others(own: str) -> frozenset[str]:
     return frozenset().union(*(language.idle for language in _foreign_languages(own)))
 
 
+@cache
+def question_words() -> frozenset[str]:
+    """Return the folded words with which questions begin, in all languages with spaces that have lists."""
+    return frozenset(word for code in ("en", *_KNOWN.values()) for word in _lists(code)["question_words"])
+
+
 @overload
 def is_open(distinct: int, idle: int) -> bool: ...
 @overload

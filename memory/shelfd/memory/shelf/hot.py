@@ -73,7 +73,7 @@ class HotNotes:
         if len(found) < len(ids):
             read = self._view.links.leaving([note_id for note_id in ids if note_id not in found])
             if len(self._links) + len(read) > _KEPT:
-                make_room(self._links)
+                make_room(self._links, but=self._rendered)
             self._links |= {note_id: links for note_id, links in read.items() if len(links) <= _MOST_LINKS}
             found |= read
         return found
@@ -114,6 +114,8 @@ class HotNotes:
             self._keep(note for note in found if note.id not in self._notes)
             self.links([note.id for note in found])
             yield found
+        # The newest, which were taken in first, are to go last.
+        self._notes, self._links = dict(reversed(self._notes.items())), dict(reversed(self._links.items()))
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Take in the notes that were written, and forget links that may have changed."""
@@ -149,7 +151,7 @@ class HotNotes:
         for note in notes:
             if len(note.content) <= _LONGEST:
                 if len(kept) >= _KEPT and note.id not in kept:
-                    make_room(kept)
+                    make_room(kept, but=self._rendered)  # as what recall returned lately is
                 kept[note.id] = note
             else:
                 kept.pop(note.id, None)

@@ -26,8 +26,10 @@ class ConflictView(Result):
     reason: str
     found_at: str
     resolved_at: str | None = None
-    resolution: Literal["a", "b", "both", "hidden", "superseded", "quarantined", "undone"] | None = Field(
-        default=None, description="Which was kept; or what became of one of them without a decision."
+    resolution: Literal["a", "b", "both", "hidden", "superseded", "quarantined", "changed", "undone"] | None = Field(
+        default=None,
+        description="Which was kept; or what became of one of them without a decision, as changed: it says something"
+        " else that the other one does not exclude.",
     )
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shelfd.protocol.base import ChangeParams, Key, NuggetName, PageParams, Positive, ReadParams, Result, Token, Word
 from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.methods.recall import IndexState
 from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
@@ -33,7 +34,10 @@ class RecallEntityParams(EntityRecallParams):
     """Params of ``recall_entity``."""
 
     entity_type: EntityType
-    entity_value: Key = Field(description="Case, blanks and hyphens make no difference, and any of its names will do.")
+    entity_value: Key = Field(
+        description="Case, blanks and hyphens make no difference, any of its names will do. So will one that differs"
+        " in accents, if notes mention nothing by exactly this one."
+    )
 
 
 class RecallCveParams(EntityRecallParams):
@@ -67,6 +71,10 @@ class EntityRecallResult(Result):
 
     notes: list[NoteView]
     entity: EntityView
+    index: IndexState = Field(
+        description="How far notes were read for what they mention. While that is warming, as after a large import,"
+        " those that have the words of its name are read for the answer, the newest first; with min_seq it waits."
+    )
 
 
 class AliasParams(ChangeParams):

@@ -16,6 +16,7 @@ from shelfd.protocol.base import (
     between_params,
 )
 from shelfd.protocol.methods.entities import EntityType, EntityView
+from shelfd.protocol.methods.recall import IndexState
 from shelfd.protocol.registry import define
 
 #: Steps a walk may take, and nodes it may come to.
@@ -62,6 +63,7 @@ class RelationshipsResult(Result):
 
     entity: EntityView
     relationships: list[RelationshipView]
+    index: IndexState = Field(description="How far notes were read for that, as of ``recall_entity``.")
     next_cursor: str | None = None
 
 

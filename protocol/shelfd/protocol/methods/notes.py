@@ -224,6 +224,10 @@ class ForgetResult(Result):
         default=None,
         description="Nothing has the key in that nugget: others in which a visible fact has it; up to 100.",
     )
+    still_superseded: list[str] | None = Field(
+        default=None,
+        description="Visible notes that it had replaced, up to 100: they stay so; note.restore brings one back.",
+    )
     replayed: bool | None = None
 
 
@@ -376,7 +380,13 @@ define("note.edit", NoteEditParams, NoteChangedResult, need="write", summary="Ch
 define("note.list", NoteListParams, NoteListResult, need="read", summary="Notes by filter, page by page.")
 define("note.hide", NoteIdParams, NoteChangedResult, need="write", summary="Take a note out of sight.")
 define("note.release", NoteIdParams, NoteChangedResult, need="write", summary="Let a note out of quarantine.")
-define("note.restore", NoteIdParams, NoteChangedResult, need="write", summary="Bring a hidden note back.")
+define(
+    "note.restore",
+    NoteIdParams,
+    NoteChangedResult,
+    need="write",
+    summary="Bring a hidden note back, or a superseded one.",
+)
 define(
     "note.history", NoteHistoryParams, NoteHistoryResult, need="read", summary="What a note was, and who changed it."
 )

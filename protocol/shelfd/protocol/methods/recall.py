@@ -97,6 +97,10 @@ class RecallHit(Result):
     collapsed: list[str] | None = Field(
         default=None, description="Ids of notes that say the same, for which this one stands."
     )
+    conflicts: list[str] | None = Field(
+        default=None,
+        description="Ids of the open conflicts it is in: another note contradicts it, nothing tells which is right.",
+    )
     redacted: bool | None = Field(
         default=None, description="With known_at: a purge took out of the history some of what the note said then."
     )
@@ -214,6 +218,9 @@ class LosingFilter(Result):
     wanted: str | None = Field(default=None, description="What it asks for.")
     actual: str | None = Field(default=None, description="What the note has; of superseded, what replaced it.")
     reason: str | None = Field(default=None, description="Of superseded: the rule that replaced it, if one did.")
+    hidden: bool | None = Field(
+        default=None, description="Of superseded: what replaced it is hidden itself; note.restore brings this one back."
+    )
     at: str | None = Field(default=None, description="Since when.")
     principal: str | None = Field(default=None, description="Who did it.")
 

@@ -1,7 +1,7 @@
 """The twin's statements and conflicts."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from shelfd.memory.ports.evolution import (
     ConflictsWriter,
@@ -78,9 +78,10 @@ class InMemoryConflicts(InMemoryRows, ConflictsWriter):
         found = [conflict for conflict in self._tables.conflicts.values() if row in (conflict.a, conflict.b)]
         return _last_first(found)[: max(limit, 0)]
 
-    def disputed(self, rows: Collection[int]) -> set[int]:
-        found = [one for one in self._tables.conflicts.values() if one.resolved_at is None]
-        return {row for one in found for row in (one.a, one.b)}.intersection(rows)
+    def disputed(self, rows: Collection[int]) -> Mapping[int, Sequence[str]]:
+        found = _last_first([one for one in self._tables.conflicts.values() if one.resolved_at is None])
+        disputed = {row: [one.id for one in found if row in (one.a, one.b)] for row in rows}
+        return {row: ids for row, ids in disputed.items() if ids}
 
     def put(self, conflict: StoredConflict) -> None:
         tables = self._tables

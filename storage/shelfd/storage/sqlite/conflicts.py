@@ -1,7 +1,7 @@
 """Which notes contradict each other, as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from shelfd.memory.ports.evolution import ConflictsWriter, StoredConflict
@@ -10,6 +10,7 @@ from shelfd.storage.sqlite.database import Database, SqliteRows, placeholders
 # Table and column names are ours.
 CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
 _CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
+_ANY_OPEN: Final = "SELECT 1 FROM conflict WHERE (resolved_at IS NULL) = 1 LIMIT 1"  # as the index has it
 _ADD_CONFLICT: Final = f"INSERT INTO conflict ({CONFLICT_COLUMNS}) VALUES ({placeholders(CONFLICT_COLUMNS)})"  # noqa: S608
 
 
@@ -34,13 +35,20 @@ class SqliteConflicts(SqliteRows, ConflictsWriter):
         )
         return [StoredConflict._make(columns) for columns in found]
 
-    def disputed(self, rows: Collection[int]) -> set[int]:
+    def disputed(self, rows: Collection[int]) -> Mapping[int, Sequence[str]]:
+        if self._database.one(_ANY_OPEN) is None:
+            return {}
         asked = ", ".join("?" * len(rows))
         found = self._database.all(
-            f"SELECT a, b FROM conflict WHERE resolved_at IS NULL AND (a IN ({asked}) OR b IN ({asked}))",  # noqa: S608
+            f"SELECT id, a, b FROM conflict WHERE resolved_at IS NULL AND (a IN ({asked}) OR b IN ({asked}))"  # noqa: S608
+            " ORDER BY number DESC",
             (*rows, *rows),
         )
-        return {row for pair in found for row in pair}.intersection(rows)
+        disputed: dict[int, list[str]] = {}
+        for conflict_id, *ends in found:
+            for row in ends:
+                disputed.setdefault(row, []).append(conflict_id)
+        return {row: disputed[row] for row in rows if row in disputed}
 
     def put(self, conflict: StoredConflict) -> None:
         database = self._database

@@ -12,6 +12,7 @@ from fakes import Api
 from shelfd.memory.knowledge import batches
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods import caught_up
 from shelfd.memory.ports.entities import StoredAlias
 from shelfd.memory.ports.log import Origin
 
@@ -371,6 +372,7 @@ async def test_a_note_of_ten_thousand_entities_keeps_some_and_harms_nobody(eithe
     await either.remember(" ".join(f"10.{a}.{b}.1" for a in range(100) for b in range(100)))
     await either.remember("Emotet here.")
     assert await mentioning(either, "malware", "emotet") == ["Emotet here."]
+    await either.shelf().enrichment.reach()
     assert len(either.shelf().view.entities.of_note(1)) == 256
 
 
@@ -489,3 +491,119 @@ async def test_a_full_note_says_what_it_mentions_as_soon_as_it_is_stored(either:
 async def mentioning_texts(api: Api, person: str) -> set[str]:
     result = await api.call("recall_entity", entity_type="person", entity_value=person, k=20)
     return {note["content"] for note in result["notes"]}
+
+
+@pytest.mark.parametrize(
+    ("type_", "note", "name"),
+    [
+        ("person", "Carlos Núñez works at Acme.", "carlos nunez"),
+        ("person", "Carlos Nunez works at Acme.", "Carlos Núñez"),
+        ("person", "Søren Łukasz works at Acme.", "Soren Lukasz"),
+        ("organization", "Priya works at Café Müller GmbH.", "cafe muller"),
+    ],
+)
+async def test_a_name_is_found_without_its_accents(either: Api, type_: str, note: str, name: str) -> None:
+    await either.remember(note)
+    await either.remember("Carla Nunes works at Cafe Miller.")
+    found = await either.call("recall_entity", entity_type=type_, entity_value=name)
+    assert [one["content"] for one in found["notes"]] == [note]
+    assert found["entity"]["value"] == name.lower().replace(" ", "-")
+    listed = await either.call("graph.timeline", entity_type=type_, entity_value=name)
+    assert len(listed["entries"]) == 1
+
+
+async def test_the_graph_is_entered_by_a_name_without_its_accents(either: Api) -> None:
+    note = await either.remember("Carlos Núñez works at Acme.")
+    found = await either.call("get_entity_relationships", entity_type="person", entity_value="carlos nunez")
+    assert (found["entity"]["value"], found["entity"]["canonical"]) == ("carlos-nunez", "carlos-núñez")
+    assert [one["note_id"] for one in found["relationships"]] == [note["id"]]
+    assert (await either.call("traverse_graph", start_type="person", start_value="carlos nunez"))["nodes"]
+    around = {"entity_type": "person", "entity_value": "carlos nunez"}
+    assert (await either.call("graph.export", **around))["node_count"] == 2
+
+
+async def test_names_that_differ_in_accents_are_two_where_both_are_known(either: Api) -> None:
+    await either.remember("Jan Müller works at Acme.")
+    await either.remember("Jan Muller works at Globex.")
+    assert await mentioning(either, "person", "jan müller") == ["Jan Müller works at Acme."]
+    assert await mentioning(either, "person", "JAN MULLER") == ["Jan Muller works at Globex."]
+
+
+async def test_an_alias_is_found_without_its_accents(either: Api) -> None:
+    await either.remember("Carlitos works at Acme.")
+    await either.call("alias.add", type="person", alias="Carlitos", canonical="Carlos Núñez")
+    assert await mentioning(either, "person", "Carlos Nunez") == ["Carlitos works at Acme."]
+    await either.call("alias.add", type="person", alias="El Niño", canonical="Carlos Núñez")
+    assert await mentioning(either, "person", "el nino") == ["Carlitos works at Acme."]
+
+
+async def test_what_is_no_name_keeps_its_accents(either: Api) -> None:
+    await either.remember("See https://example.org/caf\u00e9 for more.")
+    assert await mentioning(either, "url", "https://example.org/cafe") == []
+
+
+async def test_a_purge_takes_names_as_they_are_written(either: Api) -> None:
+    await either.remember("Jan Müller works at Acme.")
+    assert (await either.call("entity.purge", entity_type="person", entity_value="Jan Muller", dry_run=True))[
+        "notes"
+    ] == 0
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have fewer notes be many."""
+    monkeypatch.setattr(caught_up, "_LEFT_OF_ENTITIES", 50)
+
+
+async def import_many(api: Api, count: int = 150) -> int:
+    """Store many notes at once; return the last change."""
+    notes = [{"content": f"APT{n % 30} used Mimikatz on host-{n}.example.org, wrote Anna Lund."} for n in range(count)]
+    notes[3]["title"] = "APT7"
+    notes[4]["content"] = "Fancy Bear is back."
+    return int((await api.call("remember_many", notes=notes))["last_seq"])
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_after_an_import_an_entity_is_found_before_all_notes_were_read(either: Api) -> None:
+    last_seq = await import_many(either)
+    asked = [
+        ("actor", "APT 7"),
+        ("domain", "HOST-7.example.org"),
+        ("tool", "mimikatz"),
+        ("person", "anna lund"),
+        ("actor", "apt 28"),
+    ]
+    params: list[dict[str, Any]] = [{"entity_type": type_, "entity_value": value, "k": 9} for type_, value in asked]
+    first = [await either.call("recall_entity", **one) for one in params]
+    assert [one["index"] for one in first] == [{"state": "warming", "share": 0.0, "seq": 0}] * 5
+    await either.shelf().enrichment.reach()
+    then = [await either.call("recall_entity", **one) for one in params]
+    assert [one["index"] for one in then] == [{"state": "ready", "share": 1.0, "seq": last_seq}] * 5
+    assert [[note["id"] for note in one["notes"]] for one in first] == [
+        [note["id"] for note in one["notes"]] for one in then
+    ]
+    assert [len(one["notes"]) for one in first] == [6, 1, 9, 9, 6]
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_who_says_up_to_which_change_waits_for_it(either: Api) -> None:
+    last_seq = await import_many(either)
+    params = {"entity_type": "actor", "entity_value": "APT7"}
+    assert (await either.call("get_entity_relationships", **params))["index"]["state"] == "warming"
+    related = await either.call("get_entity_relationships", **params, min_seq=last_seq)
+    assert related["index"] == {"state": "ready", "share": 1.0, "seq": last_seq}
+    assert related["relationships"]
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_what_was_asked_for_is_read_without_waiting_until_others_are_quiet(api: Api) -> None:
+    await import_many(api)
+    for _ in range(3):
+        api.clock.advance(timedelta(milliseconds=30))
+        await asyncio.sleep(0.05)
+    assert api.shelf().enrichment.read_so_far() == (0, 0.0)
+    await api.call("recall_actor", actor_name="APT7")
+    for _ in range(17):  # for 0.5 s; until others are quiet it would be 0.7 s
+        api.clock.advance(timedelta(milliseconds=30))
+        await asyncio.sleep(0.05)
+    assert api.shelf().enrichment.read_so_far().seq > 0

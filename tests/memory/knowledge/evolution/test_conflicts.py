@@ -137,3 +137,99 @@ async def test_a_fact_is_in_conflict_once(either: Api) -> None:
     again = await either.call("remember", content=B + " ", key="paul", tags=["health"], evolve=True)
     assert (again["status"], again["conflicts"]) == ("updated", first["conflicts"])
     assert len(await conflicts(either)) == 1
+
+
+@pytest.mark.parametrize("index", [0, 1])
+async def test_a_note_that_says_something_else_closes_its_conflicts(either: Api, index: int) -> None:
+    (conflict_id,) = (await contradict(either))["conflicts"]
+    (found,) = await conflicts(either)
+    note_id, said = found["ab"[index]]["id"], (A, B)[index]
+    seq = either.shelf().view.log.last_seq
+    await either.call("note.edit", id=note_id, add_tags=["health"])
+    assert [one["id"] for one in await conflicts(either)] == [conflict_id]
+    await either.call("note.edit", id=note_id, content="Paul's dog is called Rex.")
+    assert await conflicts(either) == []
+    (closed,) = await conflicts(either, resolved=True)
+    assert (closed["id"], closed["resolution"]) == (conflict_id, "changed")
+    assert await events(either, seq) == [("conflict.resolved", "changed")]
+    await either.call("note.edit", id=note_id, content=said)
+    assert [one["id"] for one in await conflicts(either)] == [conflict_id]
+    assert await events(either, seq) == [("conflict.resolved", "changed"), ("conflict.found", None)]
+
+
+async def test_what_was_changed_and_taken_back_is_in_conflict_again(either: Api) -> None:
+    note = (await contradict(either))["note"]
+    await either.call("note.edit", id=note["id"], content=A)  # both say the same
+    tx = either.shelf().view.log.last_seq
+    assert await conflicts(either) == []
+    await either.call("undo", tx=tx)
+    assert len(await conflicts(either)) == 1
+    await either.call("note.hide", id=note["id"])
+    await either.call("note.edit", id=note["id"], content="Paul likes figs.")
+    assert await conflicts(either) == []
+    await either.call("note.restore", id=note["id"])
+    assert await conflicts(either) == []
+    resolved = [one["resolution"] for one in await conflicts(either, resolved=True)]
+    assert resolved == ["changed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_open"),
+    [
+        ({"content": f"{B} His father's is O."}, True),
+        ({"content": f"Correction: {B}"}, True),  # which of the two counts is still to be said
+        ({"content": "Is Paul's blood type AB negative?"}, False),
+        ({"metadata": {"valid_to": "2020-01-01T00:00:00Z"}}, False),
+        ({"metadata": {"importance": 9}}, True),
+    ],
+)
+async def test_a_conflict_stays_open_as_long_as_its_notes_exclude_each_other(
+    either: Api, change: dict[str, Any], is_open: bool
+) -> None:
+    note = (await contradict(either))["note"]
+    await either.call("note.edit", id=note["id"], **change)
+    assert bool(await conflicts(either)) == is_open
+
+
+async def test_a_key_with_another_value_closes_its_conflict_and_opens_it_again(either: Api) -> None:
+    await either.call("remember", content=A, evolve=True)
+    first = await either.call("remember", content=B, key="paul", evolve=True)
+    await either.call("remember", content="Paul likes figs.", key="paul")
+    assert await conflicts(either) == []
+    again = await either.call("remember", content=B, key="paul", evolve=True)
+    assert again["conflicts"] == first["conflicts"]
+    assert [one["id"] for one in await conflicts(either)] == first["conflicts"]
+
+
+async def test_a_note_that_is_moved_contradicts_nothing_there(either: Api) -> None:
+    note = (await contradict(either))["note"]
+    await either.call("nugget.create", name="other")
+    await either.call("note.move", id=note["id"], nugget="other")
+    assert await conflicts(either) == []
+    await either.call("note.move", id=note["id"], nugget="memory")
+    assert len(await conflicts(either)) == 1
+
+
+async def test_what_was_decided_stays_decided_whatever_the_notes_say(either: Api) -> None:
+    new = await contradict(either)
+    (conflict_id,) = new["conflicts"]
+    await either.call("conflict.resolve", id=conflict_id, keep="both")
+    await either.call("note.edit", id=new["note"]["id"], content="Paul likes figs.")
+    await either.call("note.edit", id=new["note"]["id"], content=B)
+    (closed,) = await conflicts(either, resolved=True)
+    assert (closed["resolution"], await conflicts(either)) == ("both", [])
+
+
+async def test_what_is_contradicted_is_marked_in_recall(either: Api) -> None:
+    async def marked(**params: Any) -> dict[str, list[str]]:
+        found = (await either.call("recall", query="What is Paul's blood type?", **params))["results"]
+        return {hit["note"]["content"]: hit["conflicts"] for hit in found if "conflicts" in hit}
+
+    await either.remember("Paul's blood donation is on Monday.")
+    ids = (await contradict(either))["conflicts"]
+    assert await marked() == {A: ids, B: ids}
+    assert await marked(k=1) in ({A: ids}, {B: ids})
+    seq = either.shelf().view.log.last_seq
+    await either.call("conflict.resolve", id=ids[0], keep="both")
+    assert await marked() == {}
+    assert await marked(known_at=seq) == {}

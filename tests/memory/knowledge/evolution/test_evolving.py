@@ -48,6 +48,26 @@ async def test_what_was_never_so_is_corrected(either: Api) -> None:
     assert (new["status"], new["superseded"]) == ("corrected", [old["note"]["id"]])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        ("Sofia's teacher is Ms Lopez.", "Sofia's teacher is Mr Brown now, no longer Ms Lopez.", "updated"),
+        ("Sofia's teacher is Ms Lopez.", "Sofia's teacher is Mr Brown, not Ms Lopez any more.", "updated"),
+        ("Sofia's teacher is Ms Lopez.", "Sofia's teacher is now Mr Brown, not Ms Lopez.", "updated"),
+        ("Sofia's teacher is Ms Lopez.", "Sofia's teacher is Mr Brown, not Ms Lopez.", "corrected"),
+        ("Sofia's teacher is Ms Lopez.", "Correction: Sofia's teacher is Mr Brown now, not Ms Lopez.", "corrected"),
+        ("The rent is 900 euros.", "The rent is 950 euros, no longer 900.", "updated"),
+        ("Eva wohnt in Linz.", "Eva wohnt in Graz, nicht mehr in Linz.", "updated"),
+        ("Eva wohnt in Linz.", "Eva wohnt in Graz, nicht in Linz.", "corrected"),
+    ],
+)
+async def test_what_is_no_longer_so_was_so_once(either: Api, old: str, new: str, status: str) -> None:
+    older = (await evolve(either, old))["note"]
+    newer = await evolve(either, new)
+    assert (newer["status"], newer["superseded"]) == (status, [older["id"]])
+    assert ("valid_to" in await either.note(older["id"])) == (status == "updated")
+
+
 async def test_what_is_said_already_is_not_written_again(either: Api) -> None:
     old = await evolve(either, "Eva lives in Linz.")
     before = either.shelf().view.log.last_seq

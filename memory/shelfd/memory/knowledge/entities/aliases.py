@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
+from shelfd.memory.notes.words import fold
 from shelfd.memory.ports.entities import (
     EntitiesView,
     EntityNode,
@@ -30,6 +31,7 @@ from shelfd.memory.ports.entities import (
 )
 
 _WORDS: Final = re.compile(r"[^\W\d_]+")
+_NUMBER: Final = re.compile(r"(?<=[^\W\d])(?=\d)")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
 
@@ -234,6 +236,29 @@ class Aliases:
     def spelled(self, type_: str, key: str) -> str:
         """Return a name as it is written, by its canonical form."""
         return self._spelled.get(EntityName(family(type_), key), key).replace("-", " ")
+
+    @cached_property
+    def _accented(self) -> Mapping[EntityName, str]:
+        """How names are written that have accents, by the form without."""
+        return {
+            EntityName(name.type, fold(name.key)): written
+            for name, written in self._spelled.items()
+            if name.key != fold(name.key)
+        }
+
+    def accented(self, type_: str, value: str) -> str | None:
+        """Return the name that differs from *value* in accents alone, as it is written; None if no alias has such."""
+        name = EntityName(family(type_), key_of(type_, value))
+        if name in self._steps or name in self._groups:
+            return None
+        return self._accented.get(EntityName(name.type, fold(name.key)))
+
+    def spellings(self, type_: str, value: str) -> set[str]:
+        """Return how a text may write what *value* names, but for case."""
+        found = {value}
+        for key in self.group(type_, value):
+            found |= {key, self.spelled(type_, key), _NUMBER.sub(" ", key)}
+        return found
 
     def may_name(self, text: str) -> bool:
         """Return whether *text* can hold a name that has another one; most texts cannot."""

@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.knowledge.entities.extract import mentions_in
 from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, key_of
 from shelfd.memory.knowledge.entities.segment import Segment, segments, word_lists
-from shelfd.memory.notes.words import is_spaceless
+from shelfd.memory.notes.words import fold, is_spaceless
 
 #: Types whose names are found by what stands around them, so that other places can be missed.
 FOUND_BY_SURROUNDINGS: Final = frozenset({"person", "organization", "location", "event"})
@@ -42,6 +42,19 @@ def is_said(text: str, name: Sequence[str]) -> bool:
     if len(name) == 1 and is_spaceless(name[0]):
         return _stands_among_others(text, name[0])
     return any(_stands_in(segment, name) for segment in segments(text))
+
+
+def said_as(text: str, name: Sequence[str]) -> str | None:
+    """Return how a *name* of several words, without accents, stands in *text* as a name and as nothing else."""
+    size, plain = len(name), list(name)
+    for segment in segments(text):
+        low = [fold(word) for word in segment.low]
+        for at in range(len(low) - size + 1):
+            if low[at : at + size] == plain and _is_written(segment, at, at + size):
+                written = segment.text[segment.starts[at] : segment.ends[at + size - 1]]
+                if _stands_in(segment, words_of(written)):
+                    return written
+    return None
 
 
 def _stands_among_others(text: str, name: str) -> bool:

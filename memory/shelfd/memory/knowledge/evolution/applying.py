@@ -24,7 +24,7 @@ from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
-from shelfd.memory.ports.evolution import OlderNote, StoredConflict
+from shelfd.memory.ports.evolution import CHANGED, OlderNote, StoredConflict
 from shelfd.memory.shelf.storing import scope_of, store_note, text_of
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, NoteInput
@@ -308,7 +308,7 @@ def _told(
     """What older notes tell that statements of this time may be compared with."""
     by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in statements)
     return [
-        Told(one.id, "", one.when, one.key, _said(tx, one))
+        Told(one.id, "", one.when, one.key, said_by(tx, one))
         for one in tx.rows.statements.older(rows, nugget, now=tx.now)
         if not (by_speaker and _is_of_another(about, one))
         and (one.valid_to is None or one.valid_to > when)
@@ -316,7 +316,7 @@ def _told(
     ]
 
 
-def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
+def said_by(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     """What an older note states now."""
     if older.rev == older.said_rev:
         return older.said.statements if isinstance(older.said, Stated) else decode(cast("str", older.said))
@@ -363,8 +363,11 @@ def _conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:
     """Note down that two notes contradict each other; return the id of their conflict."""
     pair = {older.row, newer.row}
     for known in tx.rows.conflicts.of_note(newer.row, limit=_CONFLICTS):
-        if {known.a, known.b} == pair and known.resolution is None:
-            return known.id
+        if {known.a, known.b} != pair or known.resolution not in (None, CHANGED):
+            continue
+        if known.resolution is not None:
+            tx.put_conflict(known._replace(resolved_at=None, resolution=None))
+        return known.id
     conflict_id = f"conflict-{newer.nugget}-{os.urandom(4).hex()}"
     while tx.rows.conflicts.get(conflict_id) is not None:
         conflict_id = f"conflict-{newer.nugget}-{os.urandom(4).hex()}"

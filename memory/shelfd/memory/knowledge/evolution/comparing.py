@@ -149,7 +149,7 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if not is_whole and not besides <= {*new.core, *new.rest}:
         return None  # pnpm, not yarn: whatever yarn was said to be used for
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
-        return Judgement(Verdict.CORRECTED, "said not to be so")
+        return updated(new, "said not to be so" if new.corrects else "no longer so")
     return None
 
 

@@ -111,7 +111,7 @@ def _read_sentence(
         if found and clause[0] in lists["negation"]:
             denied = frozenset(_before_as(clause[1:])) - lists["determiners"] - lists["unsaid"]
             denied = denied - lists["prepositions"] or denied
-            found[-1] = found[-1]._replace(denied=found[-1].denied | denied, corrects=True)
+            found[-1] = _with_denied(found[-1], denied, is_over=not lists["ended_words"].isdisjoint(clause))
             continue
         whole = (
             _with_noun(clause, last, words) if last is not None and clause[0] in lists["clause_subjects"] else clause
@@ -129,6 +129,13 @@ def _read_sentence(
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
     return found, last
+
+
+def _with_denied(statement: Statement, denied: frozenset[str], *, is_over: bool) -> Statement:
+    """Return a statement and what it denies: "not X" was never so, "no longer X" or "now Y, not X" was until now."""
+    is_over = is_over or bool(statement.now)
+    now, corrects = statement.now or is_over, statement.corrects or not is_over
+    return statement._replace(denied=statement.denied | denied, now=now, corrects=corrects)
 
 
 def _left_out(
