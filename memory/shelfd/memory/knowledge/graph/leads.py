@@ -37,10 +37,10 @@ class Leads(NamedTuple):
     ids: Mapping[int, str | None]
 
 
-def leads_of(reader: GraphReader, nodes: Sequence[NodeVia], seen: AbstractSet[int]) -> Iterator[list[Lead]]:
+def leads_of(reader: GraphReader, nodes: Sequence[NodeVia], seen: AbstractSet[int]) -> Iterator[Lead | None]:
     """Yield where the edges of nodes lead, of one after the other in the order of :meth:`GraphReader.edges`.
 
-    For :func:`some_leads`: there is nothing to do with what is yielded while all that is next was not read.
+    For :func:`some_leads`: None is yielded where it has read, so that others may have their turn.
 
     Args:
         reader: Whose bounds count.
@@ -55,20 +55,20 @@ def leads_of(reader: GraphReader, nodes: Sequence[NodeVia], seen: AbstractSet[in
             while len(pages) < size:
                 pages += _pages(reader, waiting[:_ENTITIES], None)
                 del waiting[:_ENTITIES]
-                yield []
+                yield None
             some, pages = pages[:size], pages[size:]
             while some:
                 reader.count(sum(map(len, some)))
                 some, before = whole(some)
                 for is_outgoing, rows in _in_order(some, seen):  # of most nodes nothing
                     for first in range(0, len(rows), walking.TURN):
-                        yield [(at, is_outgoing, rows[first : first + walking.TURN])]
+                        yield at, is_outgoing, rows[first : first + walking.TURN]
                 if reader.is_spent:
                     return
                 some = []
                 while before is not None and len(some) < size:
                     some += _pages(reader, entities[len(some) // 2 :][:_ENTITIES], before)
-                    yield []
+                    yield None
 
 
 def _pages(reader: GraphReader, entities: Sequence[StoredEntity], before: int | None) -> Sequence[_Page]:
@@ -89,13 +89,14 @@ def _in_order(pages: Sequence[_Page], seen: AbstractSet[int]) -> Sequence[tuple[
     return [(is_outgoing, [row for _, row in some]) for is_outgoing, some in groupby(every, key=itemgetter(0))]
 
 
-def some_leads(reader: GraphReader, leads: Iterator[list[Lead]]) -> Leads | None:
+def some_leads(reader: GraphReader, leads: Iterator[Lead | None]) -> Leads | None:
     """Return as much of *leads*, from :func:`leads_of`, as one turn takes; None if there are no more."""
     rows, size, before = list[Lead](), 0, reader.read
     with reader.view.one_state():
         for some in leads:
-            rows += some
-            size += sum([len(found) for _, _, found in some])
+            if some is not None:
+                rows.append(some)
+                size += len(some[2])
             if max(size, reader.read - before) >= walking.TURN:
                 break
         else:
