@@ -97,15 +97,14 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
     assert [Neighbour(*one).note for one in edges.reaching(x.number, ALL, before=2, limit=9)] == [1, 1]
     assert edges.reaching(a.number, ALL, before=None, limit=9) == []
     assert edges.leaving(a.number, ALL, before=None, limit=0) == []
-    for whole, brief, number in (
-        (edges.leaving, edges.leads_from, a.number),
-        (edges.reaching, edges.leads_to, x.number),
-    ):
-        for before, limit in ((None, 9), (None, 3), (4, 2), (2, 9), (1, 9), (None, 0)):
-            assert brief(number, before=before, limit=limit) == [
-                (note, there, relation)
-                for note, _, there, relation, *_ in whole(number, ALL, before=before, limit=limit)
-            ]
+    for before, limit in ((None, 9), (None, 3), (4, 2), (2, 9), (1, 9), (None, 0)):
+        whole = [
+            [[note, there, relation] for note, _, there, relation, *_ in read(number, ALL, before=before, limit=limit)]
+            for number in (x.number, a.number, 99)
+            for read in (edges.leaving, edges.reaching)
+        ]
+        assert edges.leads([x.number, a.number, 99], before=before, limit=limit) == whole
+    assert edges.leads([], before=None, limit=9) == []
     assert names(edges.page(ALL, before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]
     assert [one.note for one in edges.page(ALL, before=None, limit=3)] == [5, 5, 4]
 

@@ -109,6 +109,9 @@ def test_a_store_lists_what_the_filter_admits(filled: Store, wanted: NoteFilter,
 
     assert {note.id for note in page} == _admitted(chosen)
     assert filled.view.notes.count(chosen) == len(page)
+    listed = {note.row: note.id for note in page}
+    rows = range(len(NOTES) + 1, 0, -1)  # one of them of no note
+    assert filled.view.notes.ids(rows, chosen) == {row: listed.get(row) for row in rows}
 
 
 @pytest.fixture(scope="module")

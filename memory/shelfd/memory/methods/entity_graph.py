@@ -7,8 +7,8 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.knowledge.entities.kinds import shown
-from shelfd.memory.knowledge.graph.formats import dot, graphml, visited_json
-from shelfd.memory.knowledge.graph.visiting import NodesAround, visit
+from shelfd.memory.knowledge.graph.formats import dot, graphml
+from shelfd.memory.knowledge.graph.visiting import Visited, visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.caught_up import read_for_entities
@@ -126,10 +126,9 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> EncodedR
     reader = await _reader(shelf, wanted)
     start = reader.node(type_, await as_spelled(shelf, type_, params.start_value, wanted))
     if start is None:
-        return EncodedResult(visited_json(NodesAround([], is_truncated=False)))
+        return EncodedResult(Visited([], is_truncated=False).json())
     found = await visit(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
-    await asyncio.sleep(0)  # to write a thousand paths takes a while of its own
-    return EncodedResult(visited_json(found))
+    return EncodedResult(found.json())
 
 
 @read("graph.export")

@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.entities import StoredEntity
@@ -65,7 +65,7 @@ class Neighbour(NamedTuple):
 #: The same as a plain row. A walk reads thousands, and to make a record of each takes long.
 NeighbourRow: TypeAlias = tuple[int, str | None, int, str, str, str, str, EdgeType, float, EdgeEngine]
 #: Of it the note's row, the number of the entity and the relation, for who knows the entities and asks for notes later.
-LeadRow: TypeAlias = tuple[int, int, str]
+LeadRow: TypeAlias = Sequence[Any]
 
 
 class StoredEdge(NamedTuple):
@@ -115,11 +115,11 @@ class EdgesView(Protocol):
     def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> Sequence[NeighbourRow]:
         """Return from where edges lead to an entity, in the same order."""
 
-    def leads_from(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        """Return of what :meth:`leaving` does that for which no note is looked at: in a third of the time."""
+    def leads(self, numbers: Sequence[int], *, before: int | None, limit: int) -> Sequence[Sequence[LeadRow]]:
+        """Return where edges of some entities lead: of each what :meth:`leaving` does, then what :meth:`reaching` does.
 
-    def leads_to(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        """Return the same of what :meth:`reaching` does."""
+        No note is looked at, and several entities together take half the time that each takes alone.
+        """
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges of the whole shelf: those of the newest notes first, of notes below row *before*."""

@@ -28,13 +28,12 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
         found = _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
         return [edge.to(edge.source) for edge in found]
 
-    def leads_from(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        found = self.leaving(number, NoteFilter(), before=before, limit=limit)
-        return [(edge.note, edge.number, edge.relation) for edge in found]
-
-    def leads_to(self, number: int, *, before: int | None, limit: int) -> Sequence[LeadRow]:
-        found = self.reaching(number, NoteFilter(), before=before, limit=limit)
-        return [(edge.note, edge.number, edge.relation) for edge in found]
+    def leads(self, numbers: Sequence[int], *, before: int | None, limit: int) -> list[list[LeadRow]]:
+        return [
+            [[edge.note, edge.number, edge.relation] for edge in read(number, NoteFilter(), before=before, limit=limit)]
+            for number in numbers
+            for read in (self.leaving, self.reaching)
+        ]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         return _newest(

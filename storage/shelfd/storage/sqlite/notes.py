@@ -51,9 +51,11 @@ _said: Final = itemgetter(*_SAID, 0)
 _SAID_COLUMNS: Final = ", ".join(Note._fields[at] for at in _SAID)
 _UPDATE_SAID: Final = f"UPDATE note SET ({_SAID_COLUMNS}) = ({placeholders(_SAID_COLUMNS)}) WHERE row = ?"  # noqa: S608
 #: The ids of notes in the order in which they are asked for, null for those that are not wanted. As one list: to take
-#: over a row for each takes half as long again. In a query of its own all names of the condition are a note's.
+#: over a row for each takes half as long again. The list has no name but one, so that all names of the condition are a
+#: note's.
 _IDS: Final = (
-    "SELECT json_group_array((SELECT id FROM note WHERE row = asked.value AND {condition})) FROM json_each(?) AS asked"
+    "SELECT json_group_array(iif({condition}, id, NULL))"
+    " FROM (SELECT value AS asked FROM json_each(?)) LEFT JOIN note ON row = asked"
 )
 _LAST_ROW: Final = "SELECT max(last_row, coalesce((SELECT max(row) FROM note), 0)) FROM floor"
 

@@ -1,8 +1,11 @@
 """A walk to the nodes around one, held to a plain search over the same edges."""
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +15,7 @@ from contract.samples import NEW_YEAR, create, write
 from fakes import FakeClock
 from shelfd.memory.knowledge.entities.aliases import Aliases
 from shelfd.memory.knowledge.graph import walking
-from shelfd.memory.knowledge.graph.visiting import visit
+from shelfd.memory.knowledge.graph.visiting import Visited, visit
 from shelfd.memory.knowledge.graph.walking import GraphReader
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.ports.edges import Edge, EdgeEnd, NoteEdges
@@ -70,6 +73,19 @@ def plain(said: Sequence[Said], start: str, depth: int, joined: dict[str, str]) 
     return found
 
 
+def check_path(node: dict[str, Any], said: Sequence[Said], joined: dict[str, str]) -> None:
+    """Each step is what a note says that is wanted, and the last one leads to the node."""
+    ends = {(f"n{note}", joined.get(a, a), joined.get(b, b)) for note, a, b in said if note not in _HIDDEN}
+    at = "a"
+    assert len(node["path"]) == node["depth"]
+    for step in node["path"]:
+        pair = (at, step["value"]) if step["direction"] == "outgoing" else (step["value"], at)
+        assert (step["note_id"], *pair) in ends
+        assert (step["relationship"], step["type"]) == ("uses", "tool")
+        at = step["value"]
+    assert (node["type"], node["value"]) == ("tool", at)
+
+
 #: Of no note more than three.
 _SAID = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("uvwxyz")), max_size=3 * _NOTES).map(
     lambda ends: [(1 + at % _NOTES, *pair) for at, pair in enumerate(ends)]
@@ -78,8 +94,8 @@ _SAID = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("uvwxyz"))
 
 @pytest.mark.parametrize(("page", "turn"), [(300, 200), (4, 2)])
 def test_a_walk_comes_to_what_a_plain_search_does(page: int, turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walking, "_PAGE", page)
-    monkeypatch.setattr(walking, "_TURN", turn)
+    monkeypatch.setattr(walking, "PAGE", page)
+    monkeypatch.setattr(walking, "TURN", turn)
 
     @settings(derandomize=True, max_examples=60, deadline=None)
     @given(_SAID, st.integers(1, 4), st.booleans())
@@ -96,21 +112,21 @@ def test_a_walk_comes_to_what_a_plain_search_does(page: int, turn: int, monkeypa
             assert not any("a" in ends or (has_alias and "b" in ends) for _, *ends in said)
             return
         found = await visit(reader, start, max_depth=depth, most_nodes=99)
-        steps = {'"type":"tool","value":"a"': 0}
-        for origin, _, _, there, _ in found.reached:
-            before = 0 if origin < 0 else steps[found.reached[origin][3]]
-            assert steps.setdefault(there, before + 1) == before + 1
+        shown = json.loads(found.json())
+        steps = {"a": 0, **{one["value"]: one["depth"] for one in shown["nodes"]}}
+        assert len(steps) == len(shown["nodes"]) + 1
         assert [*steps.values()] == sorted(steps.values())
-        expected = plain(said, "a", depth, joined)
-        assert steps == {f'"type":"tool","value":"{name}"': far for name, far in expected.items()}
-        assert not found.is_truncated
+        assert steps == plain(said, "a", depth, joined)
+        assert shown["truncated"] is False
+        for one in shown["nodes"]:
+            check_path(one, said, joined)
 
     check()
 
 
 async def test_others_have_their_turn_during_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walking, "_PAGE", 10)
-    monkeypatch.setattr(walking, "_TURN", 10)
+    monkeypatch.setattr(walking, "PAGE", 10)
+    monkeypatch.setattr(walking, "TURN", 10)
     names = "abcd"
     store = await filled([(1, name, f"{name}{number}") for name in names for number in range(100)], notes=1)
     reader = GraphReader(store.view, Known([alias(name, "a") for name in "bcd"]), RECALLABLE._replace(now=6))
@@ -128,5 +144,54 @@ async def test_others_have_their_turn_during_a_walk(monkeypatch: pytest.MonkeyPa
     found = await visit(reader, start, max_depth=1, most_nodes=1000)
     ticking.cancel()
     # Only what one page shows of a note: no more is looked at than two pages of each name.
-    assert len(found.reached) == 40
+    assert len(found.nodes) == 40
     assert turns > 3
+
+
+async def test_a_way_is_told_as_json_whatever_it_leads_past() -> None:
+    values = ["plain", 'a "quoted" one', "back\\slash", "Größe 日本 🙂", "\t\n\x00\x1f\x7f\u2028"]
+    store = await InMemoryStores(FakeClock()).create("default", owner="uid:1000")
+    for row, (value, other) in enumerate(pairwise(values), 1):
+        await store.commit(create(f'n"{row}ü'))
+        source, target = (value, other) if row % 2 else (other, value)
+        said = edge(source, target)._replace(relation='EINGESETZT_für "')
+        await store.commit(write(lambda rows, row=row, said=said: rows.edges.put([NoteEdges(row, [said], 1)])))  # type: ignore[misc]
+    reader = GraphReader(store.view, Known(), RECALLABLE._replace(now=6))
+    start = reader.node("tool", "plain")
+    assert start is not None
+    steps = [
+        {
+            "relationship": 'EINGESETZT_für "',
+            "direction": "outgoing" if row % 2 else "incoming",
+            "type": "tool",
+            "value": value,
+            "note_id": f'n"{row}ü',
+        }
+        for row, value in enumerate(values[1:], 1)
+    ]
+    found = await visit(reader, start, max_depth=4, most_nodes=4)
+    assert json.loads(found.json()) == {
+        "nodes": [
+            {"type": "tool", "value": value, "depth": depth, "path": steps[:depth]}
+            for depth, value in enumerate(values[1:], 1)
+        ],
+        "truncated": False,
+    }
+
+
+def test_nothing_is_an_empty_list() -> None:
+    assert json.loads(Visited([], is_truncated=False).json()) == {"nodes": [], "truncated": False}
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+async def test_the_newest_note_that_is_wanted_says_where_it_goes(*, hidden: bool) -> None:
+    store = await filled([(row, "a", "u") for row in (1, 2, 4, 5)] + [(row, "v", "a") for row in (2, 3)])
+    if hidden:
+        note = store.view.notes.by_rows([4])[4]
+        await store.commit(write(lambda rows: rows.notes.update(note, note._replace(archived_at=5))))
+    reader = GraphReader(store.view, Known(), RECALLABLE._replace(now=6))
+    start = reader.node("tool", "a")
+    assert start is not None
+    shown = json.loads((await visit(reader, start, max_depth=1, most_nodes=9)).json())
+    said = {one["value"]: one["path"][0]["note_id"] for one in shown["nodes"]}
+    assert said == {"u": "n1" if hidden else "n4", "v": "n3"}

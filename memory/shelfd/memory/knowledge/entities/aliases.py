@@ -122,7 +122,7 @@ class Aliases:
         for alias in stored:
             if alias.note:
                 self._said.setdefault(alias.note, []).append(alias)
-        self._groups: dict[EntityName, list[str]] = {}
+        self._groups: dict[tuple[str, str], list[str]] = {}  # by family and the name that stands for them
         for name in self._steps:
             self._groups.setdefault(self._steps.last(name), []).append(name.key)
 
@@ -195,9 +195,11 @@ class Aliases:
 
     def names_of(self, node: EntityNode) -> list[tuple[str, str]]:
         """Return type and canonical form of all names of a node. See the port."""
-        _, key, type_, _ = node
-        others = self._groups.get(EntityName(node.family, key), ())
-        return [(other, name) for name in dict.fromkeys((key, *others)) for other in related_types(type_)]
+        group, key, type_, _ = node
+        types = related_types(type_)
+        if (others := self._groups.get((group, key))) is None:  # as of most nodes
+            return [(other, key) for other in types]
+        return [(other, name) for name in dict.fromkeys((key, *others)) for other in types]
 
     def placed(self, numbers: Sequence[int], entities: EntitiesView) -> Mapping[int, PlacedRow]:
         """Return what some entities are in the graph, by number. See the port."""

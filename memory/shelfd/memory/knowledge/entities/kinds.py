@@ -19,6 +19,9 @@ ENTITY_TYPES: Final = NAMED_TYPES | IDENTIFIER_TYPES
 #: Types that mean the same kind of thing: a name of one is looked for in all of them, and they share their aliases.
 _RELATED: Final = (("actor", "threat_actor", "intrusion_set"), ("tool", "malware"))
 RELATED: Final[Mapping[str, tuple[str, ...]]] = {type_: types for types in _RELATED for type_ in types}
+_ITSELF_FIRST: Final = {
+    type_: (type_, *(other for other in types if other != type_)) for type_, types in RELATED.items()
+}
 
 #: All that is written for a hyphen.
 HYPHENS: Final = "-‐‑‒–—―−"
@@ -74,7 +77,7 @@ def family(type_: str) -> str:
 
 def related_types(type_: str) -> tuple[str, ...]:
     """Return the types in which a name of *type_* is looked for: itself first."""
-    return (type_, *(other for other in RELATED.get(type_, ()) if other != type_))
+    return _ITSELF_FIRST.get(type_) or (type_,)
 
 
 def folded(value: str) -> str:

@@ -1,12 +1,9 @@
-"""The graph of entities as other programs read it: GraphML, DOT, and a walk as JSON. Pure."""
+"""The graph of entities as other programs read it: GraphML and DOT. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from json.encoder import encode_basestring as _json  # a text as JSON, not only in ASCII
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
-
-from shelfd.memory.knowledge.graph.visiting import NodesAround
 
 #: What XML 1.0 has no way to write.
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -62,24 +59,3 @@ def _quoted(text: str) -> str:
     # A backslash would begin an escape of Graphviz's own, such as \N for a node's name.
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ").replace("\r", " ").replace("\0", " ")
     return f'"{plain}"'
-
-
-def visited_json(around: NodesAround) -> bytes:
-    """Return what was come to as the JSON of ``traverse_graph``'s result: each node with the steps of the way there."""
-    begun: dict[bool, dict[str, str]] = {True: {}, False: {}}  # the beginning of a step
-    origins = {origin for origin, *_ in around.reached}
-    ways: dict[int, tuple[int, str]] = {-1: (0, "")}  # to each node from which there is another: steps, and these
-    nodes: list[str] = []
-    for at, (origin, is_outgoing, relation, said, note_id) in enumerate(around.reached):
-        begins = begun[is_outgoing].get(relation)
-        if begins is None:
-            direction = "outgoing" if is_outgoing else "incoming"
-            begins = begun[is_outgoing][relation] = f'{{"relationship":{_json(relation)},"direction":"{direction}",'
-        depth, steps = ways[origin]
-        depth += 1
-        way = f'{steps}{begins}{said},"note_id":{_json(note_id)}}}'
-        nodes.append(f'{{{said},"depth":{depth},"path":[{way}]}}')
-        if at in origins:
-            ways[at] = depth, f"{way},"
-    truncated = "true" if around.is_truncated else "false"
-    return f'{{"nodes":[{",".join(nodes)}],"truncated":{truncated}}}'.encode()

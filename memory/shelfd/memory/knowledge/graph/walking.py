@@ -2,25 +2,22 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import EdgeEngine, EdgeType, LeadRow, Neighbour, NeighbourRow, StoredEdge
-from shelfd.memory.ports.entities import Enrichment, EntityNode, PlacedRow, StoredEntity
+from shelfd.memory.ports.edges import EdgeEngine, EdgeType, Neighbour, NeighbourRow, StoredEdge
+from shelfd.memory.ports.entities import Enrichment, EntityNode, StoredEntity
 from shelfd.memory.ports.view import View
 
+R = TypeVar("R", bound=Sequence[Any])
+
 #: Edges read at once of one name, in one direction: more than one note gives an entity.
-_PAGE: Final = 300
+PAGE: Final = 300
 #: After so many edges read other tasks run.
-_TURN: Final = 200
-#: Nodes whose names are looked up together.
-_NODES: Final = 32
+TURN: Final = 400
 #: Edges that one walk reads at most.
 MOST_READ: Final = 20_000
 #: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
@@ -74,38 +71,6 @@ class GraphEdge(NamedTuple):
 
 #: A node whose edges are wanted, and the entity as which it was come to, if it was.
 NodeVia: TypeAlias = tuple[EntityNode, StoredEntity | None]
-#: Which of some nodes it is, whether edges leave it, and where they lead.
-Lead: TypeAlias = tuple[int, bool, Sequence[LeadRow]]
-
-
-class Leads(NamedTuple):
-    """Where some edges lead.
-
-    Attributes:
-        rows: These.
-        placed: What the entities there are in the graph, by number.
-        ids: Of the notes that lead to where nobody was, by row; None if it is not wanted.
-    """
-
-    rows: list[Lead]
-    placed: Mapping[int, PlacedRow]
-    ids: Mapping[int, str | None]
-
-
-class _Stream(NamedTuple):
-    """Edges of one entity in one direction, those of the newest notes first: rows that begin with that of the note."""
-
-    origin: StoredEntity
-    is_outgoing: bool
-    edges: Sequence[Any]
-
-    def above(self, row: int) -> "_Stream":
-        """Only what notes above a row say."""
-        return self._replace(edges=[edge for edge in self.edges if edge[_NOTE] > row])
-
-    def only(self, row: int) -> "_Stream":
-        """Only what one note says."""
-        return self._replace(edges=[edge for edge in self.edges if edge[_NOTE] == row])
 
 
 class GraphReader:
@@ -117,17 +82,20 @@ class GraphReader:
         wanted: The notes whose edges count.
 
     Attributes:
+        view: The shelf.
+        names: Which names mean the same as of now.
+        wanted: The notes whose edges count.
         read: Edges read so far, whatever became of their notes.
         below: Below which row of notes the edges of the last node are that were not read; None if there are none.
     """
 
     def __init__(self, view: View, enrichment: Enrichment, wanted: NoteFilter) -> None:
         self.below: int | None = None
-        self._view = view
-        self._names = enrichment.names()
+        self.view = view
+        self.names = enrichment.names()
         self._by_id: dict[str, EntityNode] = {}
         self._by_number: dict[int, EntityNode] = {}
-        self._wanted = wanted
+        self.wanted = wanted
         self.read = 0
         self._since_rest = 0  #: edges read, or followed, since other tasks ran
 
@@ -141,8 +109,8 @@ class GraphReader:
 
         One reader gives the same node for all of them.
         """
-        for name in self._names.same(type_, value):
-            entity = self._view.entities.get(*name)
+        for name in self.names.same(type_, value):
+            entity = self.view.entities.get(*name)
             if entity is not None:
                 return self._known(entity)
         return None
@@ -161,80 +129,30 @@ class GraphReader:
             before: A row of notes; None for all.
             via: The entity as which it was come to, if it was.
         """
-        [entities] = self._entities([(node, via)])
+        [entities] = self.entities([(node, via)])
         here = frozenset(entity.number for entity in entities)
-        edges, wanted = self._view.edges, self._wanted
-        while entities and not self.is_spent:
-            streams = list[_Stream]()
-            leaving, reaching = partial(edges.leaving, wanted=wanted), partial(edges.reaching, wanted=wanted)
-            for stream in self._streams(entities, before, leaving, reaching):
-                streams.append(stream)
+        edges = self.view.edges
+        ends = [(entity, is_outgoing) for entity in entities for is_outgoing in (True, False)]
+        while ends and not self.is_spent:
+            pages = list[Sequence[NeighbourRow]]()
+            for entity, is_outgoing in ends:
+                read = edges.leaving if is_outgoing else edges.reaching
+                pages.append(read(entity.number, self.wanted, before=before, limit=PAGE))
+                self.count(len(pages[-1]))
                 await self.rest()
-            streams, before = _whole(streams)
+            pages, before = whole(pages)
             self.below = before
-            yield self._seen_from(here, streams)
+            yield self._seen_from(here, ends, pages)
             if before is None:
                 return
 
-    def leads(self, nodes: Sequence[NodeVia]) -> Iterator[list[Lead]]:
-        """Yield where the edges of nodes lead, of one after the other in the order of :meth:`edges`, some at a time.
-
-        For :meth:`some_leads`: there is nothing to do with what is yielded while all that is next was not read.
-        """
-        edges = self._view.edges
-        for begin in range(0, len(nodes), _NODES):
-            for at, entities in enumerate(self._entities(nodes[begin : begin + _NODES]), begin):
-                before = None
-                while entities and not self.is_spent:
-                    streams = list[_Stream]()
-                    for stream in self._streams(entities, before, edges.leads_from, edges.leads_to):
-                        streams.append(stream)
-                        yield []
-                    streams, before = _whole(streams)
-                    for is_outgoing, rows in _in_order(streams):
-                        yield [(at, is_outgoing, rows)]
-                    if before is None:
-                        break
-                if self.is_spent:
-                    return
-
-    def some_leads(self, leads: Iterator[list[Lead]], known: AbstractSet[str]) -> Leads | None:
-        """Return as much of *leads* as one turn takes; None if there are no more.
-
-        Args:
-            leads: From :meth:`leads`.
-            known: Nodes where somebody was, by id.
-        """
-        rows, size, read = list[Lead](), 0, self.read
-        with self._view.one_state():
-            for some in leads:
-                rows += some
-                size += sum(len(found) for _, _, found in some)
-                if max(size, self.read - read) >= _TURN:
-                    break
-            else:
-                if not rows:
-                    return None
-            self._since_rest += size
-            placed = self._names.placed([number for _, _, found in rows for _, number, _ in found], self._view.entities)
-            look = placed.get
-            notes = [
-                note
-                for _, _, found in rows
-                for note, number, _ in found
-                if (there := look(number)) is not None and there[2] not in known
-            ]
-            # Nearly in the order in which they lie in the file: in another one they take longer to be found.
-            ids = self._view.notes.ids(list(dict.fromkeys(notes)), self._wanted) if notes else {}
-            return Leads(rows, placed, ids)
-
-    def _entities(self, nodes: Sequence[NodeVia]) -> list[list[StoredEntity]]:
+    def entities(self, nodes: Sequence[NodeVia]) -> list[list[StoredEntity]]:
         """All names of each node that some note mentions; as which it was come to need not be looked up."""
-        names = [self._names.names_of(node) for node, _ in nodes]
+        names = [self.names.names_of(node) for node, _ in nodes]
         found = {via[1:3]: via for _, via in nodes if via is not None}
         missing = [name for some in names for name in some if name not in found]
         if missing:
-            found |= {entity[1:3]: entity for entity in self._view.entities.called(missing)}
+            found |= {entity[1:3]: entity for entity in self.view.entities.called(missing)}
         return [[found[name] for name in some if name in found] for some in names]
 
     async def page(self, *, before: int | None, limit: int) -> tuple[list[tuple[EntityNode, GraphEdge]], int | None]:
@@ -245,9 +163,9 @@ class GraphReader:
         """
         found: list[tuple[EntityNode, GraphEdge]] = []
         while not self.is_spent:
-            edges = self._view.edges.page(self._wanted, before=before, limit=_PAGE)
-            self._count(len(edges))
-            is_last = len(edges) < _PAGE
+            edges = self.view.edges.page(self.wanted, before=before, limit=PAGE)
+            self.count(len(edges))
+            is_last = len(edges) < PAGE
             if not is_last and edges[0].note != edges[-1].note:  # the last note may be cut off
                 edges = [edge for edge in edges if edge.note != edges[-1].note]
             for row, some in groupby(edges, key=lambda edge: edge.note):
@@ -267,35 +185,31 @@ class GraphReader:
             if edge.note_id is not None and source != target:
                 yield source, _new(GraphEdge, (target, True, edge.source, *edge.to(edge.target)))
 
-    def _count(self, edges: int) -> None:
+    def count(self, edges: int) -> None:
+        """Count edges that were read."""
         self.read += edges
+        self._since_rest += edges
+
+    def follow(self, edges: int) -> None:
+        """Count edges that are looked at once more, which takes a while of its own."""
         self._since_rest += edges
 
     async def rest(self) -> None:
         """Let other tasks run, if enough was read since they last did."""
-        if self._since_rest >= _TURN:
+        if self._since_rest >= TURN:
             self._since_rest = 0
             await asyncio.sleep(0)
 
-    def _streams(
+    def _seen_from(
         self,
-        entities: Sequence[StoredEntity],
-        before: int | None,
-        leaving: Callable[..., Sequence[Any]],
-        reaching: Callable[..., Sequence[Any]],
-    ) -> Iterator[_Stream]:
-        """Yield the next edges of each entity in each direction as they are read."""
-        for entity in entities:
-            for is_outgoing, read in ((True, leaving), (False, reaching)):
-                found = read(entity.number, before=before, limit=_PAGE)
-                self._count(len(found))
-                yield _new(_Stream, (entity, is_outgoing, found))
-
-    def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream]) -> list[GraphEdge]:
+        here: frozenset[int],
+        ends: Sequence[tuple[StoredEntity, bool]],
+        pages: Sequence[Sequence[NeighbourRow]],
+    ) -> list[GraphEdge]:
         known = self._by_number
         found: list[GraphEdge] = []
         add = found.append
-        for origin, is_outgoing, edges in streams:
+        for (origin, is_outgoing), edges in zip(ends, pages, strict=True):
             last: NeighbourRow | None = None
             for edge in edges:
                 _, note_id, number, _, type_, key, value, _, _, engine = edge
@@ -307,35 +221,25 @@ class GraphReader:
                 last = edge
                 node = known.get(number) or self._known(StoredEntity(number, type_, key, value))
                 add(_new(GraphEdge, (node, is_outgoing, origin, *edge)))
-        if sum(bool(stream.edges) for stream in streams) > 1:
+        if sum(map(bool, pages)) > 1:
             found.sort(key=lambda one: -one.note)
         return found
 
     def _known(self, entity: StoredEntity) -> EntityNode:
-        node = self._names.node(entity)
+        node = self.names.node(entity)
         node = self._by_number[entity.number] = self._by_id.setdefault(node.id, node)
         return node
 
 
-def _whole(streams: list[_Stream]) -> tuple[list[_Stream], int | None]:
-    """Of what was read whole notes only, and below which row the others are; None if there are none."""
+def whole(pages: list[Sequence[R]]) -> tuple[list[Sequence[R]], int | None]:
+    """Return of pages of edges whole notes only, and below which row the others are; None if there are none."""
+    if PAGE not in map(len, pages):  # as of most nodes
+        return pages, None
     # What a full page says last may be cut off in the middle of a note.
-    floor = max((stream.edges[-1][_NOTE] for stream in streams if len(stream.edges) == _PAGE), default=0)
-    if not floor:
-        return streams, None
-    if not any(stream.edges and stream.edges[0][_NOTE] > floor for stream in streams):
-        return [stream.only(floor) for stream in streams], floor  # one note filled it
-    return [stream.above(floor) for stream in streams], floor + 1
-
-
-def _in_order(streams: Sequence[_Stream]) -> list[tuple[bool, Sequence[LeadRow]]]:
-    """Where they lead and whether they leave, the newest notes first."""
-    found = [(is_outgoing, edges) for _, is_outgoing, edges in streams if edges]
-    if len(found) < 2:  # as of most nodes
-        return found
-    every = [(is_outgoing, row) for is_outgoing, rows in found for row in rows]
-    every.sort(key=lambda one: -one[1][_NOTE])
-    return [(is_outgoing, [row for _, row in some]) for is_outgoing, some in groupby(every, key=itemgetter(0))]
+    floor = max(edges[-1][_NOTE] for edges in pages if len(edges) == PAGE)
+    if not any(edges and edges[0][_NOTE] > floor for edges in pages):  # one note filled it
+        return [[edge for edge in edges if edge[_NOTE] == floor] for edges in pages], floor
+    return [[edge for edge in edges if edge[_NOTE] > floor] for edges in pages], floor + 1
 
 
 def _says_the_same(edge: NeighbourRow, other: NeighbourRow) -> bool:
