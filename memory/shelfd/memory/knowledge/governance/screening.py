@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shelfd.memory.knowledge.governance.leaning import telling_weights
 from shelfd.memory.knowledge.governance.orders import APART, BLANKED, DISGUISES, FRAME, WHOLE
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST
-from shelfd.memory.notes.spotting import Spotter
+from shelfd.memory.notes.word_table import WordTable, places_of
 
 _IntArray = npt.NDArray[np.int64]
 _BoolArray = npt.NDArray[np.bool_]
@@ -25,13 +25,13 @@ class _Words(NamedTuple):
     """The words that tell of secrets or orders, by their numbers; 0 is any other.
 
     Attributes:
-        spotter: Finds them.
+        table: Finds them.
         leans: How much each tells that a text may be an order.
         orders: Whether a text with it may be one in any case.
         assigns: Whether a text with it may hold a secret.
     """
 
-    spotter: Spotter
+    table: WordTable
     leans: _IntArray
     orders: _BoolArray
     assigns: _BoolArray
@@ -41,8 +41,10 @@ class _Words(NamedTuple):
 def _words() -> _Words:
     leans = telling_weights()
     words = sorted({*leans, *DISGUISES, *ASSIGNING})
+    table = WordTable(0)
+    table.add(words, range(1, len(words) + 1))
     return _Words(
-        Spotter(words),
+        table,
         np.array([0, *(leans.get(word, 0) for word in words)], np.int64),
         np.array([False, *(word in DISGUISES for word in words)], np.bool_),
         np.array([False, *(word in ASSIGNING for word in words)], np.bool_),
@@ -61,10 +63,8 @@ def worth_a_look(texts: Sequence[str], *, secrets: bool, orders: bool) -> list[b
     plain = ["" if is_odd else text for is_odd, text in zip(found.tolist(), texts, strict=True)]
     lengths = np.array(list(map(len, plain)), np.int64)
     joined, known = " ".join(plain), _words()
-    begins, ends, numbers = known.spotter.spot(joined.encode().translate(BLANKED))
-    first = begins.searchsorted((lengths + 1).cumsum() - lengths - 1)  # word of each text
-    sizes = np.diff(first, append=len(begins))
-    text_of = np.arange(len(texts)).repeat(sizes)
+    begins, ends, numbers = known.table.find(joined.encode().translate(BLANKED))
+    text_of = places_of(begins, lengths)
     if secrets:
         found[text_of[known.assigns[numbers] | (ends - begins >= SHORTEST)]] = True
         for part in _ANNOUNCING:
@@ -73,7 +73,7 @@ def worth_a_look(texts: Sequence[str], *, secrets: bool, orders: bool) -> list[b
     if orders:
         found[text_of[known.orders[numbers]]] = True
         found |= _leaning(text_of, numbers, known, len(texts))
-        found |= (sizes * APART > lengths) & (lengths > FRAME)
+        found |= (np.bincount(text_of, minlength=len(texts)) * APART > lengths) & (lengths > FRAME)
     result: list[bool] = found.tolist()
     return result
 
