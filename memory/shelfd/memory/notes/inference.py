@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shelfd.memory.notes.word_table import WordTable, places_of
+from shelfd.memory.notes.word_numbers import WordNumbers, places_of
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
@@ -178,8 +178,8 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
 
 
 @cache
-def _hints() -> WordTable:
-    table = WordTable(0)
+def _hints() -> WordNumbers:
+    table = WordNumbers(0)
     for words, of_scope in ((_SHARED_HINTS, _SHARED), (_SELF_HINTS, _SELF)):
         table.add(list(words), [of_scope] * len(words))
     return table

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from shelfd.memory.facts.lexicon import STOP_WORDS
-from shelfd.memory.notes.word_table import LONGEST, WordTable
+from shelfd.memory.notes.word_numbers import LONGEST, WordNumbers
 from shelfd.memory.notes.wordlists import WordLists
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.languages import common_words_of_others, signs_of
@@ -112,7 +112,7 @@ class WordTraits(dict[str, int]):
 
     def __init__(self, language: str, lists: WordLists, meanings: MeaningLists, cached: int) -> None:
         super().__init__()
-        self._table = WordTable(_UNKNOWN)
+        self._table = WordNumbers(_UNKNOWN)
         self.words: list[str] = []
         self.edition = 0
         self._cached = cached
@@ -172,7 +172,7 @@ class WordTraits(dict[str, int]):
         """Forget all words if they are many. Never while a text is read: its words have numbers that differ."""
         if len(self) > self._cached:
             self.clear()
-            self._table = WordTable(_UNKNOWN)
+            self._table = WordNumbers(_UNKNOWN)
             self.words = []
             self.edition += 1
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from shelfd.memory.knowledge.governance.leaning import telling_weights
 from shelfd.memory.knowledge.governance.orders import APART, BLANKED, DISGUISES, FRAME, WHOLE
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST
-from shelfd.memory.notes.word_table import WordTable, places_of
+from shelfd.memory.notes.word_numbers import WordNumbers, places_of
 
 _IntArray = npt.NDArray[np.int64]
 _BoolArray = npt.NDArray[np.bool_]
@@ -31,7 +31,7 @@ class _Words(NamedTuple):
         assigns: Whether a text with it may hold a secret.
     """
 
-    table: WordTable
+    table: WordNumbers
     leans: _IntArray
     orders: _BoolArray
     assigns: _BoolArray
@@ -41,7 +41,7 @@ class _Words(NamedTuple):
 def _words() -> _Words:
     leans = telling_weights()
     words = sorted({*leans, *DISGUISES, *ASSIGNING})
-    table = WordTable(0)
+    table = WordNumbers(0)
     table.add(words, range(1, len(words) + 1))
     return _Words(
         table,

@@ -27,7 +27,7 @@ _SMALLEST: Final = 6  #: places of an empty table, as a power of two
 _ROOM: Final = 3  #: places for each word, at least: few words then are at a place that another one wants
 
 
-class Found(NamedTuple):
+class WordsOfText(NamedTuple):
     """The words of a text, one after the other.
 
     Attributes:
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     values: _IntArray
 
 
-class WordTable:
+class WordNumbers:
     """A whole number for each of some words.
 
     Args:
@@ -77,7 +77,7 @@ class WordTable:
             self._table, first = np.zeros(1 << (self._count * _ROOM * 2).bit_length(), np.int32), 1
         self._enter(np.arange(first, self._count))
 
-    def find(self, text: bytes) -> Found:
+    def find(self, text: bytes) -> WordsOfText:
         """Return the words of *text* between its blanks, and what is known of them."""
         begins, ends = _cut(text)
         parts, lengths = _parts(text, begins, ends), ends - begins
@@ -88,7 +88,7 @@ class WordTable:
             places[at] = self._next(places[at])
             entries[at] = self._table[places[at]]
             at = at[self._differing(entries.take(at), parts[:, at], lengths[at])]
-        return Found(begins, ends, self._values.take(entries))
+        return WordsOfText(begins, ends, self._values.take(entries))
 
     def _enter(self, entries: _IntArray) -> None:
         places = self._places(self._parts[:, entries])

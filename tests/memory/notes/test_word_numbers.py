@@ -4,20 +4,20 @@ import random
 
 import pytest
 
-from shelfd.memory.notes.word_table import LONGEST, WordTable
+from shelfd.memory.notes.word_numbers import LONGEST, WordNumbers
 
 UNKNOWN = -7
 
 
-def table_of(known: dict[bytes, int], *, at_once: int) -> WordTable:
-    table, words = WordTable(UNKNOWN), list(known)
+def table_of(known: dict[bytes, int], *, at_once: int) -> WordNumbers:
+    table, words = WordNumbers(UNKNOWN), list(known)
     for begin in range(0, len(words), at_once):
         some = words[begin : begin + at_once]
         table.add(some, [known[word] for word in some])
     return table
 
 
-def found(table: WordTable, text: bytes) -> list[tuple[bytes, int]]:
+def found(table: WordNumbers, text: bytes) -> list[tuple[bytes, int]]:
     """The words of *text*, and what the table has of each."""
     begins, ends, values = table.find(text)
     places = zip(begins.tolist(), ends.tolist(), strict=True)
@@ -62,4 +62,4 @@ def test_text_without_words_has_none(text: bytes) -> None:
 
 
 def test_an_empty_table_knows_nothing() -> None:
-    assert found(WordTable(UNKNOWN), b"a word") == [(b"a", UNKNOWN), (b"word", UNKNOWN)]
+    assert found(WordNumbers(UNKNOWN), b"a word") == [(b"a", UNKNOWN), (b"word", UNKNOWN)]
