@@ -11,6 +11,10 @@ from itertools import pairwise
 from math import isnan
 from typing import NamedTuple
 
+import numpy as np
+
+from shelfd.memory.notes.word_numbers import WordNumbers, places_of
+
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
 #: In running text, where "and/or" and "e.g." are no paths.
@@ -29,6 +33,8 @@ _SHARED_HINTS = frozenset(
 )
 _SELF_HINTS = frozenset({b"assistant", b"self", b"identity", b"persona"})
 _HINTS = _SHARED_HINTS | _SELF_HINTS
+_SHARED, _SELF = 1, 2
+_BY_HINTS = ("user", "shared", "self", "shared")
 #: ASCII in lower case, with a blank for all that is in no token.
 _LOWER_WORDS = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256))
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
@@ -77,10 +83,16 @@ class KnownTraits(NamedTuple):
     stability: str
 
 
-def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
-    """Fill the gaps in *given* from a note's kind, title (a fact's key), content and own tags."""
+def infer(
+    kind: str, title: str, content: str, tags: tuple[str, ...], given: Traits, *, by_words: str | None = None
+) -> KnownTraits:
+    """Fill the gaps in *given* from a note's kind, title (a fact's key), content and own tags.
+
+    Args:
+        by_words: What :func:`scopes_by_words` says of the content and these tags, if it was asked.
+    """
     if not title:
-        return _infer_untitled(kind, content, tags, given)
+        return _infer_untitled(kind, content, tags, given, by_words)
     key = title.casefold()
     bare = _SCOPE_PREFIX.sub("", key)
     key_tokens = _TOKEN.findall(bare)
@@ -93,9 +105,11 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
 
 
-def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
+def _infer_untitled(
+    kind: str, content: str, tags: tuple[str, ...], given: Traits, by_words: str | None = None
+) -> KnownTraits:
     """The same without a title, as most notes come: there is no key to look at."""
-    scope = given.scope or _scope_of_words(content, tags, ())
+    scope = given.scope or by_words or _scope_of_words(content, tags, ())
     if given is NOTHING_KNOWN or given == NOTHING_KNOWN:
         return _untitled(kind, scope, _TYPE_TAGS.intersection(tags))
     type_ = given.type or _type(kind, "", [], tags, scope)
@@ -163,10 +177,38 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
     return _scope_of_words(content, tags, key_tokens)
 
 
-def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[str]) -> str:
+@cache
+def _hints() -> WordNumbers:
+    table = WordNumbers(0)
+    for words, of_scope in ((_SHARED_HINTS, _SHARED), (_SELF_HINTS, _SELF)):
+        table.add(list(words), [of_scope] * len(words))
+    return table
+
+
+def scopes_by_words(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return the scopes of some notes without titles by what is said in their contents and own tags: all at once."""
+    texts = [_hinting(content, tags) for content, tags in notes]
+    plain = [text if text.isascii() else "" for text in texts]
+    begins, _, hints = _hints().find(" ".join(plain).encode().translate(_LOWER_WORDS))
+    where = places_of(begins, np.array(list(map(len, plain)), np.int64))
+    (at,) = hints.nonzero()
+    found = np.zeros(len(texts), np.int64)
+    np.bitwise_or.at(found, where[at], hints[at])
+    scopes = [_BY_HINTS[hint] for hint in found.tolist()]
+    return [
+        scope if text.isascii() else _scope_of_words(content, tuple(tags), ())
+        for scope, text, (content, tags) in zip(scopes, texts, notes, strict=True)
+    ]
+
+
+def _hinting(content: str, words: Sequence[str]) -> str:
+    """What of a note is read for hints."""
     hinting = content if len(content) <= _HINT_CHARACTERS else content[:_HINT_CHARACTERS]
-    if tags or key_tokens:
-        hinting = "\n".join((hinting, *tags, *key_tokens))
+    return "\n".join((hinting, *words)) if words else hinting
+
+
+def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[str]) -> str:
+    hinting = _hinting(content, (*tags, *key_tokens))
     if hinting.isascii():
         words = _HINTS.intersection(hinting.encode().translate(_LOWER_WORDS).split())
     else:

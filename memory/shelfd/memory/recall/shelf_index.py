@@ -101,10 +101,10 @@ class ShelfIndex(Pictured):
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
         self.index.extend(list(map(document_of, notes)))
-        names = self._names
+        named = self._names.named
         for note in notes:
-            if note.title or note.extra is not NO_EXTRA or note.row in names:  # of most notes none of it
-                names.put(note.row, names_of(note), title=note.title)
+            if note.title or note.extra is not NO_EXTRA or note.row in named:  # of most notes none of it
+                self._names.put(note.row, names_of(note), title=note.title)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Remove these notes from the index, and all that it has of what they said before."""

@@ -61,7 +61,8 @@ class Skimmed(NamedTuple):
     """Some texts; of what their words show an array each, by text.
 
     Attributes:
-        words: Of all of them, folded; after those of each comes a mark.
+        folded: All of them in words, folded; after those of each comes a mark.
+        places: Where there each text begins, and where one after the last would.
         word_numbers: Of the words, as :class:`WordTraits` has them.
         begins: Where the words of each text begin.
         ends: Where its mark is.
@@ -77,7 +78,8 @@ class Skimmed(NamedTuple):
         priced: Whether there are signs of dollars or percents.
     """
 
-    words: list[str]
+    folded: bytes
+    places: IntArray
     word_numbers: IntArray
     begins: IntArray
     ends: IntArray
@@ -94,16 +96,17 @@ class Skimmed(NamedTuple):
 
     def words_of(self, at: int) -> list[str]:
         """Return the words of a text."""
-        return self.words[self.begins.item(at) : self.ends.item(at)]
+        text = self.folded[self.places.item(at) : self.places.item(at + 1) - len(_SEPARATOR)]
+        return text.decode().split()
 
 
 def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     """Return what the words of *texts*, which are ASCII without marks, show, one text at least."""
     joined = _SEPARATOR.join(texts) + _SEPARATOR
     characters = joined.encode()
-    words = characters.translate(_WORDS_AND_MARKS).decode().split()
+    folded = characters.translate(_WORDS_AND_MARKS)
     traits_of.make_room()
-    traits = np.fromiter(map(traits_of.__getitem__, words), np.int64, len(words))
+    traits = traits_of.of_words(folded)
     word_numbers = traits >> NUMBERED_FROM
     (ends,) = (word_numbers == traits_of[MARK] >> NUMBERED_FROM).nonzero()
     begins = np.empty_like(ends)
@@ -120,13 +123,15 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
     clock |= closer
     shown = np.bitwise_or.reduceat(bits, begins)
-    lengths = np.array([0, *map(len, texts[:-1])], np.int64)
+    lengths = np.array([0, *map(len, texts)], np.int64)
     lengths[1:] += len(_SEPARATOR)
-    by_characters = _by_characters(characters, lengths.cumsum())
+    places = lengths.cumsum()
+    by_characters = _by_characters(characters, places[:-1])
     shown |= np.where(by_characters & _NAME, ANSWER_TYPES["name"], 0)
     shown |= np.where(by_characters & _MONEY, ANSWER_TYPES["money"], 0)
     return Skimmed(
-        words,
+        folded,
+        places,
         word_numbers,
         begins,
         ends,

@@ -1,7 +1,7 @@
 """How many notes a shelf and its nuggets have, as a projection: counting rows takes as long as the shelf is large."""
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from shelfd.memory.settings import MemorySettings
 _HIDDEN: Final = 1
 _SUPERSEDED: Final = 2
 _FACT: Final = 4
+_FEW: Final = 4  #: notes, of which each is counted by itself
 #: Of a note's number the nugget's begins here.
 _SHIFT: Final = 3
 
@@ -50,15 +51,23 @@ class ShelfCounts(Pictured):
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Count *notes* as they are now."""
-        for note in notes:
-            number = self._numbers.setdefault(note.nugget, len(self._numbers) + 1)
-            self._set(
-                note.row,
-                number << _SHIFT
-                | (_HIDDEN if note.archived_at is not None else 0)
-                | (_SUPERSEDED if note.superseded_by is not None else 0)
-                | (_FACT if note.key is not None else 0),
-            )
+        rows, counted = [note.row for note in notes], list(map(self._counted_as, notes))
+        first = len(self._counted)
+        if len(notes) > _FEW and rows == list(range(first, first + len(rows))):  # new ones, as they are written
+            self._counted.extend(counted)
+            for what, count in Counter(counted).items():
+                self._count(what, count)
+            return
+        for row, what in zip(rows, counted, strict=True):
+            self._set(row, what)
+
+    def _counted_as(self, note: Note) -> int:
+        return (
+            self._numbers.setdefault(note.nugget, len(self._numbers) + 1) << _SHIFT
+            | (_HIDDEN if note.archived_at is not None else 0)
+            | (_SUPERSEDED if note.superseded_by is not None else 0)
+            | (_FACT if note.key is not None else 0)
+        )
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Stop counting these notes."""

@@ -69,7 +69,7 @@ def store_note(
     if old is not None and isinstance(given, KeyedInput):
         note = _revised(tx, old, given, text, None if nugget is None else nugget.ttl_days, limits)
     else:
-        note = compose(tx, given, text, limits)
+        note = compose(tx, vars(given), text, limits)
     note = tx.admit(note, old)
     links = _admitted(tx, given.links) if given.links else ()
     seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
@@ -89,13 +89,16 @@ def store_note(
     return kept
 
 
-def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: Limits) -> Note:
+def compose(
+    tx: Transaction, values: Mapping[str, Any], text: tuple[str, Extra], limits: Limits, *, by_words: str | None = None
+) -> Note:
     """Return the new note that a caller's params are, of which nothing is stored yet.
 
     Args:
+        values: Of all its params, those included that were not given.
         text: What :func:`text_of` makes of it.
+        by_words: See :func:`infer`.
     """
-    values = vars(given)
     (
         nugget_name, title, tags, fields, domain, tier, importance, author, session_id, turn, occurred_at, valid_from,
         valid_to, pinned, source_type, own_ttl_days,
@@ -108,7 +111,7 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
         tags = own_tags(tags)
     if title:
         tags = with_title_tags(tuple(tags), title, limits)
-    traits = infer(kind, title, content, tuple(tags), _said(given))
+    traits = infer(kind, title, content, tuple(tags), _said(values), by_words=by_words)
     nugget, now = tx.nugget(nugget_name), tx.now
     ttl_days, expires_at = life_of(own_ttl_days, None if nugget is None else nugget.ttl_days, now)
     if key is not None or ttl_days is not None or source_type != extra.source_type:
@@ -240,12 +243,12 @@ def scope_of(given: NoteInput, content: str) -> str:
         return given.scope
     key = given.key if isinstance(given, KeyedInput) else None
     kind, title = "note" if key is None else "fact", key or given.title or ""
-    return infer(kind, title, content, own_tags(given.tags), _said(given)).scope
+    return infer(kind, title, content, own_tags(given.tags), _said(vars(given))).scope
 
 
-def _said(given: NoteInput) -> Traits:
+def _said(values: Mapping[str, Any]) -> Traits:
     """What a caller says by itself of what is inferred otherwise."""
-    said = _traits_of(vars(given))
+    said = _traits_of(values)
     return NOTHING_KNOWN if said == NOTHING_KNOWN else Traits._make(said)
 
 

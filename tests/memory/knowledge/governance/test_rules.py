@@ -8,7 +8,9 @@ from shelfd.memory.knowledge.governance.secrets import secret_rules
 
 
 def found(rules: tuple[Finder, ...], text: str) -> list[tuple[str, str]]:
-    return [(rule.name, one) for rule in rules for one in rule.find(text)]
+    each = [(rule, one) for rule in rules for one in rule.find(text)]
+    assert all(rule.may_find(text) and rule.may_find(f"before\n{text}\nafter") for rule, _ in each)
+    return [(rule.name, one) for rule, one in each]
 
 
 SECRETS = tuple(secret_rules())

@@ -101,6 +101,12 @@ _SAID: Final = re.compile(
     r" (?:is|was|ist|war|lautet|es|est|é|now is|is now|is still)|(?:密码|パスワード)(?:是|为|は)|비밀번호는)"
     r"[ \t:]{1,3}[\"'`„“«]?([^\s\"'`“”»]{8,200})"
 )
+#: Of these a text has one, if it is ASCII.
+_SAYING: Final = (
+    *("passw", "passphrase", "passcode", "kennwort", "senha", "wachtwoord", "mot de passe"),
+    *("api key", "api-key", "access key", "access-key", "secret key", "secret-key"),
+    *("access token", "api token", "auth token"),
+)
 #: What is given to a command: ``curl -u ana:…``, ``mysql -p…``.
 _GIVEN: Final = re.compile(
     r"\b(?:(?:curl|wget)\b[^\n|;]{0,120}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
@@ -133,9 +139,13 @@ class _AssignedSecret(TextRule):
 
 
 class _SaidSecret(TextRule):
-    """Random strings that a sentence says a password is."""
+    """Random strings that a sentence says a password is; its hints are in small letters."""
 
     __slots__ = ()
+
+    def may_find(self, text: str) -> bool:
+        """Return whether there may be something to be found in *text* or a part of it."""
+        return not text.isascii() or TextRule.may_find(self, text.lower())
 
     def find(self, text: str) -> Iterator[str]:
         """Yield what is found in *text*."""
@@ -201,8 +211,8 @@ def secret_rules() -> Sequence[Finder]:
     ]
     url_password = TextRule("url_password", ("://",), _URL_PASSWORD, _is_given, group=1)
     given = TextRule("command_password", tuple(_COMMANDS), _GIVEN, _is_given, group=1)
-    assigned = _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)
-    return [*known, *sent, url_password, given, assigned, _SaidSecret("said_secret", (), _SAID, _is_said)]
+    assigned = _AssignedSecret("assigned_secret", ("=", ":"), _ASSIGNED, is_random)
+    return [*known, *sent, url_password, given, assigned, _SaidSecret("said_secret", _SAYING, _SAID, _is_said)]
 
 
 def tag_rules() -> Sequence[Finder]:
