@@ -1,11 +1,11 @@
 """What `evolve` adds to a remember: CPU time of the store's thread, in this process.
 
 A shelf of N notes, texts of ``data/evolution.jsonl`` about many names each, is read for entities and statements. Then
-new notes of the same file are remembered, 50 at a time, without evolve and with it. Shown are the median of what a note
-takes in its transaction, where it is read, compared with older ones and written; and the mean with its share of the
-commit.
+new notes of the same file are remembered, 50 at a time or as many as are wanted, without evolve and with it. Shown are
+the median of what a note takes to be read, compared with older ones and written, in its transaction and before; and the
+mean with its share of the commit.
 
-Run: ``python benchmarks/evolving.py [--notes N]``
+Run: ``python benchmarks/evolving.py [--notes N] [--at-once N]``
 """
 
 import argparse
@@ -31,8 +31,6 @@ from shelfd.protocol.methods.notes import RememberParams
 from shelfd.storage import SqliteStores
 
 CASES = Path(__file__).parent / "data" / "evolution.jsonl"
-#: Requests under way at once while the cost is measured.
-_AT_ONCE = 50
 
 
 class _Clock:
@@ -74,19 +72,27 @@ def timed(taken: dict[bool, list[float]]) -> None:
     """Have every remember note down how many microseconds its transaction took, by whether it evolves."""
     known = USE_CASES["remember"]
     assert isinstance(known, ChangeMethod)
+    assert known.ahead is not None
+    read_ahead, before = known.ahead, Counter[int]()
+
+    def ahead(params: RememberParams, call: Call) -> None:
+        begun = time.thread_time_ns()
+        read_ahead(params, call)
+        before[id(call)] += time.thread_time_ns() - begun
 
     def apply(tx: Transaction, params: RememberParams, call: Call) -> Any:
         begun = time.thread_time_ns()
         try:
             return known.apply(tx, params, call)
         finally:
-            taken[params.evolve].append((time.thread_time_ns() - begun) / 1e3)
+            took = time.thread_time_ns() - begun + before.pop(id(call), 0)
+            taken[params.evolve].append(took / 1e3)
 
-    USE_CASES["remember"] = known._replace(apply=apply)
+    USE_CASES["remember"] = known._replace(apply=apply, ahead=ahead)
 
 
-async def evolving(count: int) -> None:
-    """What a note with ``evolve`` costs more, on the store's thread."""
+async def evolving(count: int, at_once: int) -> None:
+    """What a note with ``evolve`` costs more, on the store's thread, of so many that are under way at once."""
     cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
     rng = random.Random(7)
     taken: dict[bool, list[float]] = {False: [], True: []}
@@ -104,10 +110,9 @@ async def evolving(count: int) -> None:
         for evolve in (False, True):
             begun = time.clock_gettime_ns(clock)
             part = texts[1_000:] if evolve else texts[:1_000]
-            for begin in range(0, len(part), _AT_ONCE):
-                requests = [
-                    memory.call("remember", content=text, evolve=evolve) for text in part[begin : begin + _AT_ONCE]
-                ]
+            for begin in range(0, len(part), at_once):
+                some = part[begin : begin + at_once]
+                requests = [memory.call("remember", content=text, evolve=evolve) for text in some]
                 results = await asyncio.gather(*requests)
                 outcomes.update(result["status"] for result in results if evolve)
             whole = (time.clock_gettime_ns(clock) - begun) / 1e3 / len(part)
@@ -120,7 +125,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notes", type=int, default=10_000)
-    asyncio.run(evolving(parser.parse_args().notes))
+    parser.add_argument("--at-once", type=int, default=50, help="requests that are under way while it is measured")
+    given = parser.parse_args()
+    asyncio.run(evolving(given.notes, given.at_once))
 
 
 if __name__ == "__main__":

@@ -103,6 +103,17 @@ async def test_of_changes_that_can_be_repeated_too_only_the_failing_one_is_rolle
     assert [row.seq for row in store.view.log.page(since_seq=0, limit=9)] == [1, 2, 3]
 
 
+async def test_what_is_done_ahead_changes_nothing_even_if_it_fails(store: Store) -> None:
+    def refuse() -> None:
+        raise ValueError
+
+    changes = [create(f"n{at}")._replace(ahead=refuse if at % 3 else int) for at in range(100)]
+    applied = await asyncio.gather(*(store.commit(one) for one in changes))
+
+    assert [one.value.id for one in applied] == [f"n{at}" for at in range(100)]
+    assert [one.last_seq for one in applied] == list(range(1, 101))
+
+
 async def test_a_failing_change_is_rolled_back_alone(store: Store) -> None:
     outcomes = await asyncio.gather(
         store.commit(create("before")),

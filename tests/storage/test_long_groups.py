@@ -69,3 +69,46 @@ async def test_a_failure_is_told_to_its_own_caller_alone(tmp_path: Path) -> None
         assert [type(one) for one in done] == [Applied, Applied, KeyError, Applied]
     finally:
         await store.close()
+
+
+async def order_of(directory: Path, count: int, milliseconds: int) -> list[tuple[str, int]]:
+    """Submit so many changes at once; return what was done ahead, which takes so long each, and applied, in order."""
+    clock, done = FakeClock(), list[tuple[str, int]]()
+    store = await SqliteStores(directory, clock).create("work", owner="uid:1")
+
+    def noted(at: int) -> Change[Any]:
+        made = create(f"n{at}")
+
+        def ahead() -> None:
+            clock.advance(timedelta(milliseconds=milliseconds))
+            done.append(("ahead", at))
+
+        def apply(writer: Any, now: int) -> Any:
+            done.append(("apply", at))
+            return made.apply(writer, now)
+
+        return made._replace(ahead=ahead, apply=apply)
+
+    try:
+        await asyncio.gather(*(store.commit(noted(at)) for at in range(count)))
+    finally:
+        await store.close()
+    assert [at for what, at in done if what == "apply"] == list(range(count))
+    return done
+
+
+async def test_what_can_be_done_ahead_is_done_for_several_changes_before_the_first(tmp_path: Path) -> None:
+    done = await order_of(tmp_path, 100, 0)
+    early = [at for at in range(1, 100) if ("ahead", at) in done[: done.index(("apply", at - 1))]]
+    assert len(early) > 90  # all but the first of some thirty, and those before the writer woke
+    assert all(done.index(("ahead", at)) < done.index(("apply", at)) for what, at in done if what == "ahead")
+
+
+async def test_what_is_done_ahead_is_bounded_in_time(tmp_path: Path) -> None:
+    done = await order_of(tmp_path, 30, 4)
+    ahead = [at for what, at in done if what == "ahead"]
+    assert 0 < len(ahead) <= 3  # ten milliseconds of them
+
+
+async def test_ahead_of_a_change_alone_nothing_is_done(tmp_path: Path) -> None:
+    assert await order_of(tmp_path, 1, 0) == [("apply", 0)]

@@ -61,6 +61,7 @@ class Call:
         own_types: Types of entities that the configuration adds; set then, too.
         abort: While a task is at work on it: ends that where it is.
         has_model: Whether there is a language model, which may be asked later; set when it is submitted.
+        worked_out: Of a change, what was worked out of its params before its transaction.
     """
 
     method: Method
@@ -78,6 +79,7 @@ class Call:
     abort: Callable[[], object] | None = None
     has_model: bool = False
     sender: str | None = None
+    worked_out: object = None
 
     @property
     def shelf(self) -> str | None:

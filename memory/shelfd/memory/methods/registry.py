@@ -39,6 +39,7 @@ class ChangeMethod(NamedTuple):
         known_as: The method under which it is recorded, if that is another.
         settle: What is done before the result is made when the outcome names jobs as ``pending``.
         can_repeat: Whether *apply* may be called again after what it did was rolled back.
+        ahead: What of it needs nothing of the shelf and may be done before, for *apply* to find in the call.
     """
 
     apply: Callable[[Transaction, Any, Call], Any]
@@ -50,6 +51,7 @@ class ChangeMethod(NamedTuple):
     known_as: str | None = None
     settle: Settle | None = None
     can_repeat: bool = False
+    ahead: Callable[[Any, Call], object] | None = None
 
 
 class ReadMethod(NamedTuple):
@@ -140,17 +142,19 @@ def change(
     then: Then | None = None,
     settle: Settle | None = None,
     can_repeat: bool = False,
+    ahead: Callable[[P, Call], object] | None = None,
 ) -> Callable[[Apply[P]], Apply[P]]:
     """Make a function the change called *name*.
 
     The function runs in the store's transaction, maybe on its thread, and returns the outcome: ids and status,
     small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it; before
     that *settle* begins, and perhaps waits for, the jobs that it names as ``pending``. One that *can_repeat* may be
-    called again after what it did was rolled back, which makes it cheaper among others.
+    called again after what it did was rolled back, which makes it cheaper among others. What can be worked out of its
+    params alone is done by *ahead*, of several requests one after the other.
     """
 
     def register(apply: Apply[P]) -> Apply[P]:
-        USE_CASES[name] = ChangeMethod(apply, render, then, settle=settle, can_repeat=can_repeat)
+        USE_CASES[name] = ChangeMethod(apply, render, then, settle=settle, can_repeat=can_repeat, ahead=ahead)
         return apply
 
     return register

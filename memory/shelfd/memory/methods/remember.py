@@ -11,12 +11,14 @@ from pydantic import ValidationError
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, NotFound, Unavailable, error_of
 from shelfd.memory.knowledge.evolution.applying import Evolved, remember_evolved
+from shelfd.memory.knowledge.evolution.text_reading import TextRead, read_text
 from shelfd.memory.knowledge.model.doubts import doubt_of, put_doubt, with_decision
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
+from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import StoredNote, store_note
 from shelfd.memory.shelf.storing_many import store_many
@@ -72,7 +74,13 @@ async def _begin_pending(context: Context, shelf: Shelf, changed: Changed, call:
                     await context.jobs(shelf).end_of(job_id)
 
 
-@change("remember", render=_show_remembered, settle=_begin_pending, can_repeat=True)
+def _read_ahead(params: RememberParams, call: Call) -> None:
+    """Read a note that evolves, unless it was read for a group that ended before it."""
+    if params.evolve and params.content is not None and call.worked_out is None:
+        call.worked_out = read_text(tidy_content(params.content))
+
+
+@change("remember", render=_show_remembered, settle=_begin_pending, can_repeat=True, ahead=_read_ahead)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
     if params.evolve:
@@ -83,7 +91,7 @@ def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
 
 def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note, and let it supersede what it makes untrue."""
-    evolved = remember_evolved(tx, params, call.limits)
+    evolved = remember_evolved(tx, params, call.limits, known=cast("TextRead | None", call.worked_out))
     outcome = {"id": evolved.note.id, "status": evolved.status, "links": len(params.links)}
     if evolved.superseded:
         outcome["superseded"] = list(evolved.superseded)

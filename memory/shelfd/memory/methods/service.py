@@ -165,7 +165,8 @@ class Service(Context):
         if use_case.is_run is not None and use_case.is_run(call.params):
             call.run_id = call.run_id or draw_run_id()
             apply = as_job(apply, shelf.settings.idempotency_retention)
-        shelf.submit(call, apply, committed, can_repeat=use_case.can_repeat)
+        ahead = None if use_case.ahead is None else partial(use_case.ahead, call.params, call)
+        shelf.submit(call, apply, committed, can_repeat=use_case.can_repeat, ahead=ahead)
 
     def _rendered(self, use_case: ChangeMethod, shelf: Shelf, changed: Changed, call: Call) -> Answer:
         if use_case.then is not None:

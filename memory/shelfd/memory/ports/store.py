@@ -154,6 +154,11 @@ class Change(NamedTuple, Generic[T]):
     but the writer it is given. It returns the change's value and its outbox. One that *can_repeat* may be called again
     after what it did was rolled back, which lets the store do with fewer marks to go back to. One that *is_large* takes
     so long that small ones of other senders may go before it.
+
+    ``ahead`` does what needs nothing of the shelf, and may be called before that, on any thread: of changes that are
+    made durable together, it is a good deal faster to do this for several, one after the other, than for each between
+    its rows and the next one's, for code and data are in the processor's caches then. Whether it is called or not, and
+    whether it raises, makes no other difference to what *apply* does.
     """
 
     origin: Origin
@@ -162,6 +167,7 @@ class Change(NamedTuple, Generic[T]):
     can_repeat: bool = False
     is_large: bool = False
     sender: str | None = None  #: whose changes are applied in their order; None keeps its place among all
+    ahead: Callable[[], object] | None = None
 
 
 class Snapshot(Protocol):

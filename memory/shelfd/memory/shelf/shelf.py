@@ -218,7 +218,15 @@ class Shelf:
         """
         return await outcome_of(lambda on_done: self.submit(call, apply, on_done))
 
-    def submit(self, call: Call, apply: Apply, on_done: OnDone[Changed], *, can_repeat: bool = False) -> None:
+    def submit(
+        self,
+        call: Call,
+        apply: Apply,
+        on_done: OnDone[Changed],
+        *,
+        can_repeat: bool = False,
+        ahead: Callable[[], object] | None = None,
+    ) -> None:
         """Run *apply* in a transaction, after those submitted before; *on_done* is called later with the result.
 
         Args:
@@ -226,6 +234,7 @@ class Shelf:
             apply: What it does.
             on_done: Called later, on the loop.
             can_repeat: Whether *apply* may be called again after what it did was rolled back.
+            ahead: Does what needs nothing of the shelf, for *apply* to find; it need not be called.
 
         Raises:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
@@ -247,7 +256,7 @@ class Shelf:
                     on_done(changed)
 
         waits = not can_repeat and may_be_large(call.params)
-        self.store.submit(Change(origin, transact, call.ticket, can_repeat, waits, call.sender), committed)
+        self.store.submit(Change(origin, transact, call.ticket, can_repeat, waits, call.sender, ahead), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.

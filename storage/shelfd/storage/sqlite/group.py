@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from shelfd.memory.errors import ShelfError, StoreBusy
@@ -13,6 +14,9 @@ from shelfd.storage.sqlite.view import SqliteWriter
 #: Seconds that applying a group takes at most, but for the change that is being applied then: those after it are
 #: another group, so that nobody's answer waits for many large changes.
 _LONGEST: Final = 0.05
+#: Of so many changes the work ahead is done together, unless it takes longer than so many seconds.
+_TOGETHER: Final = 32
+_AHEAD: Final = 0.01
 _SAVEPOINT: Final = "SAVEPOINT one_change"
 _RELEASE: Final = "RELEASE one_change"
 _ROLLBACK: Final = "ROLLBACK TO one_change"
@@ -59,11 +63,20 @@ class GroupWriter:
     def _apply_some(self, changes: Sequence[Change[Any]], *, apart: bool) -> list[Outcome]:
         alone, until = len(changes) == 1, self._clock.monotonic() + _LONGEST
         outcomes: list[Outcome] = []
-        for change in changes:
+        for at, change in enumerate(changes):
+            if not alone and at % _TOGETHER == 0:
+                self._work_ahead(changes[at : at + _TOGETHER])
             outcomes.append(self._apply_one(change, apart=apart, alone=alone))
             if self._clock.monotonic() >= until:
                 break
         return outcomes
+
+    def _work_ahead(self, changes: Sequence[Change[Any]]) -> None:
+        until = self._clock.monotonic() + _AHEAD
+        for change in changes:
+            if change.ahead is not None and self._clock.monotonic() < until:
+                with suppress(Exception):  # whatever it is, it is raised again where the change is applied
+                    change.ahead()
 
     def _apply_one(self, change: Change[Any], *, apart: bool, alone: bool = False) -> Outcome:
         """Apply a change, with a savepoint of its own if it is to be kept apart from the others.

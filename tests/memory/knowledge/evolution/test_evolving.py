@@ -1,5 +1,6 @@
 """remember with evolve over each kind of stores: what becomes of the new note, and of older ones."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -217,6 +218,15 @@ async def test_another_name_of_the_same_makes_no_difference(either: Api) -> None
     assert (await evolve(either, "Grey Otter stopped using Zebrocy."))["superseded"] == []
     new = await evolve(either, "Grey Otter stopped using Oceanmap.")
     assert new["superseded"] == [second["note"]["id"]]
+
+
+async def test_notes_that_come_together_are_of_what_their_names_stand_for(either: Api) -> None:
+    await either.call("alias.add", type="person", alias="Bobby", canonical="Robert")
+    old = await evolve(either, "Robert lives in Linz.")
+    texts = ("Bobby lives in Wels.", "Robert lives in Graz.", "Bobby lives in Bern.")
+    results = await asyncio.gather(*(evolve(either, text) for text in texts))
+    ids = [old["note"]["id"], *(result["note"]["id"] for result in results)]
+    assert [result["superseded"] for result in results] == [[one] for one in ids[:-1]]
 
 
 async def test_a_name_that_was_taken_back_is_another_s_again(either: Api) -> None:

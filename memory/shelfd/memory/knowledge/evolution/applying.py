@@ -16,12 +16,13 @@ from shelfd.memory.knowledge.evolution.slots import (
     encode,
     numbered,
     numbers_of,
+    places_of,
     slots_of,
     wanted,
 )
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.text_reading import TextRead, read_text
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
-from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import CHANGED, OlderNote, StoredConflict
@@ -70,6 +71,7 @@ def remember_evolved(
     given: NoteInput,
     limits: Limits,
     *,
+    known: TextRead | None = None,
     decided: Mapping[str, Judgement] | None = None,
     catch_up: int = _CAUGHT_UP,
 ) -> Evolved:
@@ -81,6 +83,7 @@ def remember_evolved(
     stored; the older note then lives as long as it would have.
 
     Args:
+        known: Its text, if that was read before.
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
         catch_up: Notes whose statements were not read yet and that are read before that, the newest.
     """
@@ -92,8 +95,9 @@ def remember_evolved(
     text = text_of(given, fact, limits)
     content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
-    said = read(content)
-    new = _new(Told, ("", content, when, None, renamed(said, rows.entities), withdrawals(content, said)))
+    of_text = known if known is not None and known.text == content else read_text(content)
+    said = renamed(of_text.statements, rows.entities)
+    new = _new(Told, ("", content, when, None, said, of_text.withdrawn))
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
@@ -102,7 +106,8 @@ def remember_evolved(
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
     nugget = tx.nugget(given.nugget)
-    slots = None if nugget is None else numbered(new.statements, new.withdraws or (), nugget.created_at)
+    places = of_text.places if said is of_text.statements else places_of(said, of_text.withdrawn)
+    slots = None if nugget is None else numbered(places, nugget.created_at)
     judged = decided
     if judged is None:
         judged = EMPTY if slots is None else _judged(tx, given, new, fact, slots[1], catch_up)

@@ -22,6 +22,7 @@ _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
 _CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
 _LONGEST_CODE: Final = 7  #: characters
+_LETTERS: Final = 3  #: no value that shows what it is begins with so many
 _SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
@@ -98,6 +99,8 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
         if word.isalpha():
             continue  # as most
         has_number = has_number or word[-1].isdigit()
+        if word[:_LETTERS].isalpha():
+            continue  # a name with a number, and no measure
         if found := _kind(word):
             if kind:
                 return -1, ""

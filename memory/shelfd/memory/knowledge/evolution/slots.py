@@ -24,10 +24,16 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
-#: Verbs and other parts of slots whose names or numbers are kept: most come again.
+#: Bits of a number that tell a slot from others of the same subject.
+_WITHIN_BITS: Final = 16
+_WITHIN: Final = (1 << _WITHIN_BITS) - 1
+#: Verbs whose names in slots are kept, and nuggets whose numbers begin otherwise than others'.
 _KNOWN: Final = 2_048
+_NUGGETS: Final = 64
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
+#: Where statements stand and look for others, where they only stand, and where they only look.
+Places: TypeAlias = tuple[list[Slot], list[Slot], list[Slot]]
 _SPACELESS: Final = ("zh", "ja")
 _VALUES: Final = frozenset((Value.TIME, Value.AMOUNT, Value.STATE))
 _KINDS: Final[Mapping[str, str]] = {value: f"k {value}" for value in Value}
@@ -55,30 +61,30 @@ def numbers_of(slots: Iterable[Slot], salt: int) -> list[int]:
 
 
 def _numbers(slots: Iterable[Slot], salt: int) -> list[int]:
-    begun = crc32(b"%d " % salt)  # a subject's number goes on from there
+    begun = _begun(salt)
     numbers: list[int] = []
     last, place = "", 0
     for subject, said in slots:
         if subject is not last:
             if "|" in subject:  # which parted the two once: slots of older notes are stored by that
                 first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
-                numbers.append(crc32(first.encode(), begun) << 16 | crc32(rest.encode()) & 0xFFFF)
+                numbers.append(crc32(first.encode(), begun) << _WITHIN_BITS | crc32(rest.encode()) & _WITHIN)
                 continue
-            last, place = subject, crc32(subject.encode(), begun) << 16
-        numbers.append(place | _within(said))
+            last, place = subject, crc32(subject.encode(), begun) << _WITHIN_BITS
+        numbers.append(place | crc32(said.encode()) & _WITHIN)
     return numbers
 
 
-@lru_cache(_KNOWN)
-def _within(said: str) -> int:
-    """Return by what number a slot's is told from those of the same subject."""
-    return crc32(said.encode()) & 0xFFFF
+@lru_cache(_NUGGETS)
+def _begun(salt: int) -> int:
+    """Return the number from which those of a nugget's subjects go on."""
+    return crc32(b"%d " % salt)
 
 
 def _places(  # noqa: C901, PLR0912 - every statement of every note comes by here
     statements: Iterable[Statement],
-) -> tuple[list[Slot], list[Slot], list[Slot]]:
-    """Return where *statements* stand and look for others, where they only stand, and where they only look."""
+) -> Places:
+    """Return the slots of *statements*."""
     shared: list[Slot] = []
     standing: list[Slot] = []
     sought: list[Slot] = []
@@ -128,17 +134,22 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     return shared, standing, sought
 
 
-def numbered(statements: Iterable[Statement], found: Iterable[Withdrawal], salt: int) -> tuple[list[int], list[int]]:
+def places_of(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Places:
+    """Return the slots of a note that states *statements* and names what was *found* as ended."""
+    places = _places(statements)
+    if found:
+        places[2].extend(withdrawing(found))
+    return places
+
+
+def numbered(places: Places, salt: int) -> tuple[list[int], list[int]]:
     """Return the numbers of the slots that a note stands in and of those it looks into, in order.
 
     Args:
-        statements: What it states.
-        found: What it names as ended.
+        places: The slots.
         salt: That of its nugget.
     """
-    shared, standing, sought = _places(statements)
-    if found:
-        sought += withdrawing(found)
+    shared, standing, sought = places
     numbers = _numbers(standing + shared + sought, salt)
     if not standing and not sought:
         both = sorted({*numbers})

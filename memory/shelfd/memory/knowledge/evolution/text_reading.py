@@ -1,0 +1,32 @@
+"""What is known of a note by its text alone, before anything of the shelf is looked at."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from shelfd.memory.knowledge.evolution.reading import read
+from shelfd.memory.knowledge.evolution.slots import Places, places_of
+from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals
+
+
+class TextRead(NamedTuple):
+    """A text that was read.
+
+    Attributes:
+        text: The text.
+        statements: What it states.
+        withdrawn: What it names as ended.
+        places: The slots in which that stands and into which it looks, if nothing in it has another name.
+    """
+
+    text: str
+    statements: Sequence[Statement]
+    withdrawn: tuple[Withdrawal, ...]
+    places: Places
+
+
+def read_text(text: str) -> TextRead:
+    """Read the *text* of a note."""
+    said = read(text)
+    withdrawn = withdrawals(text, said)
+    return TextRead(text, said, withdrawn, places_of(said, withdrawn))
