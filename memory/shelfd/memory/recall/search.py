@@ -140,7 +140,7 @@ class Search:
         if scored.likeness is not None:
             value = max(value, STRENGTH * float(scored.likeness[best]))
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
-        return value / float(scored.totals.total.max())
+        return value / float(np.maximum.reduce(scored.totals.total))
 
     def place(
         self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int, like: Likeness | None = None
