@@ -195,6 +195,31 @@ async def test_what_is_at_hand_is_shown_without_a_look_at_the_rows_whatever_else
         assert len((await api.call("recall", query="crane", k=20))["results"]) == 20
 
 
+async def test_what_is_at_hand_is_written_as_json_before_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = InMemoryStores(FakeClock())
+    async with memory(lambda _: stores) as api:
+        for number in range(20):
+            await api.remember(f"crane {number}")
+    async with memory(lambda _: stores) as api:
+        await api.call("recall", query="1", session_id=None)
+        assert len(list(api.shelf().hot.warm_up())) > 1
+        monkeypatch.delattr("shelfd.memory.methods.written.unused_view")
+        assert len((await api.call("recall", query="crane", k=20))["results"]) == 20
+
+
+async def test_no_more_notes_are_written_ahead_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "_RENDERED", 20)
+    stores = InMemoryStores(FakeClock())
+    async with memory(lambda _: stores) as api:
+        for number in range(60):
+            await api.remember(f"crane {number}")
+    async with memory(lambda _: stores) as api:
+        found = (await api.call("recall", query="7", session_id=None))["results"]
+        list(api.shelf().hot.warm_up())
+        assert 12 < len(api.shelf().hot._rendered) <= 20
+        assert api.shelf().hot._rendered.keys() >= {hit["note"]["id"] for hit in found}  # what was found stays
+
+
 @pytest.mark.parametrize("kept", ["_KEPT", "_RENDERED"])
 async def test_beyond_the_room_there_is_the_oldest_goes(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot, kept, 32)

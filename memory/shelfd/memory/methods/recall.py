@@ -1,8 +1,10 @@
 """Use cases that find: recall and get_context."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
+
+from pydantic_core import to_json
 
 from shelfd.memory.call import Call
 from shelfd.memory.encoded import EncodedResult
@@ -16,7 +18,7 @@ from shelfd.memory.methods.recalling import add_links, ahead_of, filters_of, kno
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.methods.time_travel import known_moment
-from shelfd.memory.methods.written import encoded_with, written
+from shelfd.memory.methods.written import hits_written
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import Cut, ShelfIndex
@@ -39,13 +41,14 @@ _MOST_REWOUND = 32
 
 
 class _Answer(NamedTuple):
-    """A result, but for its notes, which are JSON already."""
+    """A result: what was found as JSON, and the rest."""
 
-    result: dict[str, Any]
-    notes: list[bytes]
+    hits: list[bytes]
+    rest: dict[str, Any]
 
     def encoded(self, **further: Any) -> EncodedResult:  # noqa: ANN401 - whatever JSON holds
-        return encoded_with(self.result | further, self.notes)
+        rest = to_json(self.rest | further if further else self.rest, inf_nan_mode="null")
+        return EncodedResult(b'{"results":[%b],%b' % (b",".join(self.hits), rest[1:]))
 
 
 @read("recall")
@@ -120,11 +123,7 @@ async def _recall_known(shelf: Shelf, params: RecallParams, call: Call, wanted: 
     known = known_fact(shelf, params, filters, rewound)
     params = params.model_copy(update={"count_hits": False})
     recalled = search(shelf, params, filters, known, rewound)
-    answer = _answer(shelf, params, call, recalled, known, started)
-    for item, hit in zip(recalled.found, answer.result["results"], strict=True):
-        if item.note.id in past.redacted:
-            hit["redacted"] = True
-    return answer.encoded()
+    return _answer(shelf, params, call, recalled, known, started, past.redacted).encoded()
 
 
 async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
@@ -150,7 +149,13 @@ async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> En
 
 
 def _answer(
-    shelf: Shelf, params: RecallParams, call: Call, recalled: Recalled, known: Known | None, started: float
+    shelf: Shelf,
+    params: RecallParams,
+    call: Call,
+    recalled: Recalled,
+    known: Known | None,
+    started: float,
+    redacted: Collection[str] = (),
 ) -> _Answer:
     relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
@@ -159,8 +164,7 @@ def _answer(
     if params.known_at is None:  # which conflicts were open then is not told
         _mark_contradicted(shelf, recalled.found)
     intent = recalled.intent if params is call.params else None  # else it was asked for more than the caller said
-    result: dict[str, Any] = {
-        "results": [_hit(item, explain=params.explain) for item in recalled.found],
+    rest: dict[str, Any] = {
         "dropped": len(recalled.cut),
         "intent": intent or intent_of(cast("RecallParams", call.params).query),
         "abstained": not relevant,
@@ -168,13 +172,16 @@ def _answer(
         "index": shelf.index_state(),
     }
     if params.explain:
-        result["cut"] = [_cut_view(cut) for cut in recalled.cut]
-        result["score_version"] = shelf.projection(ShelfIndex).index.score_version
+        rest["cut"] = [_cut_view(cut) for cut in recalled.cut]
+        rest["score_version"] = shelf.projection(ShelfIndex).index.score_version
     if known is not None or params.mode == "fhrr":
-        result["answer"] = answer_view(known)
-    notes = written(shelf, recalled.found, full=params.full, max_content_chars=params.max_content_chars)
-    result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
-    return _Answer(result, notes)
+        rest["answer"] = answer_view(known)
+    most, explain = params.max_content_chars, params.explain
+    hits = hits_written(
+        shelf, recalled.found, full=params.full, max_content_chars=most, explain=explain, redacted=redacted
+    )
+    rest["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
+    return _Answer(hits, rest)
 
 
 def _mark_contradicted(shelf: Shelf, found: Sequence[Found]) -> None:
@@ -218,33 +225,6 @@ def session_of_hits(
         return params.session_id
     today = shelf.projection(ShelfIndex).index.analyzer.day(shelf.clock.now())  # which keeps the days it was asked for
     return f"auto:{call.principal}:{today.isoformat()}"
-
-
-def _hit(item: Found, *, explain: bool) -> dict[str, Any]:
-    """Return what is said of a note beside the note, whose place it has."""
-    score = round(item.score, 6)
-    hit: dict[str, Any] = {
-        "note": None,
-        "score": score,
-        "relevant": item.relevant,
-        "vector_score": 0.0,
-        "text_score": score,
-    }
-    if "dense" in item.signals:
-        hit["vector_score"] = share = round(min(max(item.signals["dense"], 0.0), score), 6)
-        hit["text_score"] = round(score - share, 6)
-    if item.via is not None:
-        hit["via"] = item.via
-    if item.collapsed:
-        hit["collapsed"] = list(item.collapsed)
-    if item.conflicts:
-        hit["conflicts"] = list(item.conflicts)
-    if explain:
-        hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
-        hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
-        if item.order is not None:
-            hit["order"] = {name: round(value, 6) for name, value in item.order.items()}
-    return hit
 
 
 @read("get_context")

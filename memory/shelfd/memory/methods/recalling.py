@@ -102,12 +102,13 @@ def rank(
     focus = shelf.projection(ShelfIndex).as_planned(planned)
     wanted = filters._replace(but=planned.passed_over) if planned.passed_over else filters
     focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain, ahead=ahead)
-    notes = planned.over(shelf.hot.at({judged.hit.id: judged.hit.row for judged in focused.found}))
+    notes = planned.over(shelf.hot.at({note_id: row for (row, note_id, _, _), *_ in focused.found}))
+    get = notes.get
     found = [
-        Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance, named=one.stands)
-        for one in focused.found
+        Found(note, score, relevant, None, signals, coverage, relevance, (), stands)
+        for (_, note_id, score, signals), coverage, relevance, relevant, stands in focused.found
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
-        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
+        if (note := get(note_id)) is not None and (note.rev == 1 or filters.admits(note))
     ]
     return Recalled(found, focused.cut)
 
@@ -141,8 +142,7 @@ def search(
     found = recalled.found
     if known is not None:
         found = _with_known(found, known, judged=params.mode != "fhrr")
-    add_links(shelf, found, planned, filters.as_of)
-    if params.include_links and any(item.links for item in found):
+    if add_links(shelf, found, planned, filters.as_of) and params.include_links:
         found = _with_linked(shelf, found, filters, params.k, planned)
     if found is not recalled.found and _collapses(params):
         found = _collapsed(shelf, found)
@@ -224,7 +224,7 @@ def _collapses(params: RecallParams) -> bool:
 def _collapsed(shelf: Shelf, found: list[Found]) -> list[Found]:
     """Return *found* with the first of those that say the same standing for the others."""
     repetitions = shelf.projection(ShelfIndex).repetitions
-    if not repetitions.are_there(item.note for item in found):
+    if not repetitions.are_there([item.note for item in found]):
         return found
     signs = [repetitions.sign(item.note) for item in found]
     first: dict[Hashable, Found] = {}
@@ -256,12 +256,15 @@ def _as_said(found: Sequence[Found], said: Mapping[int, float]) -> list[Found]:
     return sorted(found, key=lambda item: -item.score)
 
 
-def add_links(shelf: Shelf, found: Sequence[Found], planned: Planned, as_of: int | None = None) -> None:
-    """Give each of the notes *found* the links that leave it, all or those that hold at a time."""
+def add_links(shelf: Shelf, found: Sequence[Found], planned: Planned, as_of: int | None = None) -> bool:
+    """Give each of the notes *found* the links that leave it, all or those that hold at a time; are there any?"""
     links = planned.linked(shelf.hot.links([item.note.id for item in found]))
+    if not any(links.values()):  # nearly always
+        return False
     for item in found:
         leaving = links.get(item.note.id, ())
         item.links = leaving if as_of is None else [link for link in leaving if link.holds(as_of)]
+    return True
 
 
 def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:

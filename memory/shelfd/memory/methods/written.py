@@ -1,76 +1,115 @@
-"""Notes as JSON on their way into a reply of recall.
+"""Results as JSON on their way into a reply of recall.
 
 What follows from a note alone was written when it was found before: ten notes of every recall are put in as they are,
 with what their links and their use say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
 
-from shelfd.memory.encoded import EncodedResult
 from shelfd.memory.methods.found import Found
 from shelfd.memory.methods.render import NoteRenderer, link_of_note, unused_view
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 
 _NO_LINKS: Final = b"[]"
 _NO_SESSION: Final = b'""'
-#: Where a hit's note belongs. In a string every quotation mark has a backslash before it, so this stands nowhere else.
-_NOTE: Final = b'{"note":null,'
+_NEVER_USED: Final = Usage()
+_BOOLS: Final = (b"false", b"true")
+#: What stands around a note; its places are filled in together with those of the note.
+_HIT: Final = b'{"note":%b,"score":%%b,"relevant":%%b,"vector_score":%%b,"text_score":%%b%%b}'
 
 
 class _Template(NamedTuple):
-    """A note as JSON, with places for links, hits, the session of the last one, accesses and the last access."""
+    """A result as JSON, with places for what is not said of its note alone.
+
+    These are links, hits, the session of the last one, accesses and the last access of the note; then its scores.
+    """
 
     text: bytes
-    created: bytes  #: when it was made, which is the last access to a note that was never used
+    created: bytes  #: when the note was made, which is the last access to one that was never used
 
 
-def encoded_with(result: Mapping[str, Any], notes: Sequence[bytes]) -> EncodedResult:
-    """Return *result* as JSON. The dictionaries in it that begin with a ``note`` of None get these, in their order."""
-    first, *others = to_json(result, inf_nan_mode="null").split(_NOTE)
-    parts = [first]
-    for note, rest in zip(notes, others, strict=True):
-        parts += (b'{"note":', note, b",", rest)
-    return EncodedResult(b"".join(parts))
-
-
-def written(shelf: Shelf, found: Sequence[Found], *, full: bool, max_content_chars: int | None) -> list[bytes]:
-    """Return the notes that were found as JSON, the content of each cut at a word if it is longer.
+def hits_written(
+    shelf: Shelf,
+    found: Sequence[Found],
+    *,
+    full: bool,
+    max_content_chars: int | None,
+    explain: bool,
+    redacted: Collection[str] = (),
+) -> list[bytes]:
+    """Return results as JSON.
 
     Args:
         shelf: Theirs.
         found: With the links that leave them.
         full: Whether to tell what others say of a note.
-        max_content_chars: Of the content.
+        max_content_chars: Of the content, which is cut at a word if it is longer.
+        explain: Whether to say what led to a result.
+        redacted: Ids of notes of whose history a purge took something.
     """
+    if not found:
+        return []
     usage = shelf.usage.of([item.note for item in found])
-    render = NoteRenderer(shelf.view, usage, {item.note.id: item.links for item in found}, full=full)
     use_of, rendered = usage.get, shelf.hot.rendered
+    scores = [round(item.score, 6) for item in found]
+    texts = to_json(scores, inf_nan_mode="null")[1:-1].split(b",")
     session, session_json, moment, moment_text = "", _NO_SESSION, 0, b""  # of most notes of a reply they are the same
-    notes: list[bytes] = []
-    for item in found:
+    hits: list[bytes] = []
+    for item, score, text in zip(found, scores, texts, strict=True):
         note = item.note
+        shares = (b"0.0", text) if "dense" not in item.signals else _shares(item.signals["dense"], score)
+        has_more = (
+            explain or item.via is not None or item.collapsed or item.conflicts or (redacted and note.id in redacted)
+        )
+        more = _more(item, explain=explain, redacted=note.id in redacted) if has_more else b""
         if full or (max_content_chars is not None and len(note.content) > max_content_chars):
-            notes.append(to_json(render(note, max_content_chars), inf_nan_mode="null"))
+            render = NoteRenderer(shelf.view, usage, {note.id: item.links}, full=full)
+            shown = to_json(render(note, max_content_chars), inf_nan_mode="null").replace(b"%", b"%%")
+            hits.append(_HIT % shown % (text, _BOOLS[item.relevant], *shares, more))
             continue
-        text, accessed = rendered(note, _template)
+        template, accessed = rendered(note, _template)
         links = to_json([link_of_note(link) for link in item.links]) if item.links else _NO_LINKS
-        use = use_of(note.row)
-        if use is None:
-            notes.append(text % (links, 0, _NO_SESSION, 0, accessed))
-            continue
-        if use.last_hit_session != session:
-            session, session_json = use.last_hit_session, to_json(use.last_hit_session)
-        if use.last_accessed_at > note.created_at:
-            if use.last_accessed_at != moment:
-                moment, moment_text = use.last_accessed_at, from_micros(use.last_accessed_at).encode()
+        count, accesses, last, by = use_of(note.row) or _NEVER_USED
+        if by != session:
+            session, session_json = by, to_json(by)
+        if last > note.created_at:
+            if last != moment:
+                moment, moment_text = last, from_micros(last).encode()
             accessed = moment_text
-        notes.append(text % (links, use.hits, session_json, use.access_count, accessed))
-    return notes
+        hits.append(
+            template % (links, count, session_json, accesses, accessed, text, _BOOLS[item.relevant], *shares, more)
+        )
+    return hits
+
+
+def _shares(dense: float, score: float) -> tuple[bytes, bytes]:
+    """Return which share of a score meaning has, and which words have."""
+    share = round(min(max(dense, 0.0), score), 6)
+    return to_json(share), to_json(round(score - share, 6))
+
+
+def _more(item: Found, *, explain: bool, redacted: bool) -> bytes:
+    """Return what is said of some results only, after all else."""
+    hit: dict[str, Any] = {}
+    if item.via is not None:
+        hit["via"] = item.via
+    if item.collapsed:
+        hit["collapsed"] = list(item.collapsed)
+    if item.conflicts:
+        hit["conflicts"] = list(item.conflicts)
+    if explain:
+        hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
+        hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
+        if item.order is not None:
+            hit["order"] = {name: round(value, 6) for name, value in item.order.items()}
+    if redacted:
+        hit["redacted"] = True
+    return b"," + to_json(hit, inf_nan_mode="null")[1:-1]
 
 
 def _template(note: Note) -> _Template:
@@ -85,4 +124,4 @@ def _template(note: Note) -> _Template:
         (b'"last_accessed_at":"%b"' % created, b'"last_accessed_at":"%b"'),
     ):
         text = text.replace(unused, place, 1)
-    return _Template(text, created)
+    return _Template(_HIT % text, created)

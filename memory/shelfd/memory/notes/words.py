@@ -45,6 +45,8 @@ _IS_ADDRESS = re.compile(r"[^\W_](?:[/@\\]|::)[^\W_]|://|^~?/[^\W_]")
 _CAPITALS = re.compile(r"[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z]{2}")
 _CAPITALISED = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^A-Za-z0-9_-]+")
 _ASCII_WORDS = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for code in range(256))
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ASCII_LETTERS = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else ord(" ") for code in range(256))
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
@@ -61,6 +63,14 @@ def is_spaceless(word: str) -> bool:
     """Return whether *word* is all of a script that has no blanks between words, or whose particles stick to them."""
     found = _WORD.fullmatch(word)
     return found is not None and found["run"] is not None
+
+
+def letters(text: str) -> list[str]:
+    """Return what there is of letters alone in *text*, in lower case."""
+    lowered = text.lower()
+    if lowered.isascii():
+        return lowered.encode().translate(_ASCII_LETTERS).decode().split()  # a quarter of the time of a pattern
+    return _LETTERS.findall(lowered)
 
 
 def split(folded: str) -> list[str]:

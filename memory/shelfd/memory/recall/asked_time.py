@@ -29,6 +29,11 @@ class AskedTime:
             self._told = [_numbers(index, told_date(span, today)) for span in spans if span.is_date]
         self._asked = frozenset[int]().union(*self._told)
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the query speaks of a time at all; if not, it is all one which documents are of it."""
+        return bool(self._days)
+
     def asked_by(self, question: Question) -> Question:
         """Return a *question* that asks for the time, too."""
         if not self._days or len(question.terms) == MOST_TERMS:
@@ -37,8 +42,6 @@ class AskedTime:
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return what :meth:`RecallIndex.words_of` does, with :data:`OF_TIME` if the document is of the time."""
-        if not self._days:
-            return self._index.words_of(row, asked)
         words = self._index.words_of(row, asked | self._asked)
         is_told = any(told and told <= words.own for told in self._told)
         own = words.own & asked

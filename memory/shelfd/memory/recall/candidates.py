@@ -48,9 +48,10 @@ class FirstStage:
             return
         columns, own, terms = self._contents.columns, self._own, self._terms
         sizes = [sum(len(run[0]) for run in runs[slot]) for slot in slots]
+        idf = np.array([terms.own_idf[slot] for slot in slots], np.float32)
         if engine.loops is not None:
             postings = side_by_side([runs[slot] for slot in slots])
-            idf, code = terms.own_idf[list(slots)].astype(np.float32), -1 if self._nugget is None else self._nugget.code
+            code = -1 if self._nugget is None else self._nugget.code
             self._touched.append(engine.loops.accumulate(postings, idf, columns, terms.own_average, code, own))
             return
         ordinals = np.concatenate([run[0] for run in every], dtype=np.int64)
@@ -64,7 +65,7 @@ class FirstStage:
         norm += np.float32(K1 * (1 - B))
         norm += weights
         weights /= norm
-        weights *= np.repeat(terms.own_idf[list(slots)].astype(np.float32), sizes)
+        weights *= np.repeat(idf, sizes)
         begin = 0
         for size in sizes:
             some = ordinals[begin : begin + size]

@@ -35,18 +35,18 @@ Places: TypeAlias = npt.NDArray[np.integer]
 
 
 class QueryTerms(NamedTuple):
-    """The query's known terms and their weights, arrays of one length."""
+    """The query's known terms and their weights, of one length."""
 
     numbers: Sequence[int]
-    own_idf: FloatArray
-    previous_idf: FloatArray
+    own_idf: Sequence[float]
+    previous_idf: Sequence[float]
     own_average: float  #: tokens
     previous_average: float  #: tokens
 
     def only(self, slots: Sequence[int]) -> "QueryTerms":
         """Return those at these places alone."""
-        numbers = [self.numbers[slot] for slot in slots]
-        return self._replace(numbers=numbers, own_idf=self.own_idf[slots], previous_idf=self.previous_idf[slots])
+        own, previous = [self.own_idf[slot] for slot in slots], [self.previous_idf[slot] for slot in slots]
+        return self._replace(numbers=[self.numbers[slot] for slot in slots], own_idf=own, previous_idf=previous)
 
 
 class ScoredDocuments(NamedTuple):
@@ -166,7 +166,7 @@ def _added(impact: Impact) -> tuple[Added, IntArray]:
     return (
         Added(
             impact.here, impact.own + impact.previous, impact.heirs, impact.inherited,
-            impact.after[asking], impact.question_before[asking], impact.before, impact.next,
+            impact.after.take(asking), impact.question_before.take(asking), impact.before, impact.next,
             impact.later, impact.earlier,
         ),
         asking,
@@ -215,8 +215,8 @@ def _impact(
     """Return what the terms from slot *first* on add, and the slots of what is here and of heirs without orphans."""
     columns = view.columns
     ordinals, slots, frequencies = postings
-    following = columns.following[ordinals]
-    here, before, after = view.places(ordinals), view.places(columns.previous[ordinals]), view.places(following)
+    following = columns.following.take(ordinals)  # take() needs half of what an index does
+    here, before, after = view.places(ordinals), view.places(columns.previous.take(ordinals)), view.places(following)
     # Frequencies by term and place; place 0 has none.
     stride = view.size + 1
     table = np.zeros(min(MOST_TOGETHER, len(terms.numbers)) * stride, np.uint8)
@@ -225,17 +225,18 @@ def _impact(
     if view.place is not None:
         table[::stride] = 0
     # A next document without the term itself still has it in its previous-note field.
-    (at,) = (table[row + after] < (after > 0)).nonzero()
-    inheriting, of_heirs = following[at], slots[at]
-    own = saturation(frequencies, columns.length[ordinals], terms.own_average)
-    own *= terms.own_idf[slots]
+    (at,) = (table.take(row + after) < (after > 0)).nonzero()
+    inheriting, of_heirs = following.take(at), slots.take(at)
+    own = saturation(frequencies, columns.length.take(ordinals), terms.own_average)
+    own_idf = np.array(terms.own_idf)
+    own *= own_idf.take(slots)
     # And the one after that, if neither of them has it.
-    later = view.places(columns.following[inheriting])
-    earlier = own[at]
+    later = view.places(columns.following.take(inheriting))
+    earlier = own.take(at)
     earlier *= EARLIER
-    earlier *= table[row[at] + later] == 0
-    heirs, spans = after[at], [columns.span[ordinals], columns.span[inheriting]]
-    counts, numbers = [frequencies + table[row + before], frequencies[at]], [slots, of_heirs]
+    earlier *= table.take(row.take(at) + later) == 0
+    heirs, spans = after.take(at), [columns.span.take(ordinals), columns.span.take(inheriting)]
+    counts, numbers = [frequencies + table.take(row + before), frequencies.take(at)], [slots, of_heirs]
     if len(view.orphans):
         grid = table.reshape(-1, stride)
         hidden, previous_ones = view.places(view.orphans), columns.previous[view.orphans]
@@ -251,10 +252,10 @@ def _impact(
         term, which = np.nonzero(found)
         weights = saturation(found[term, which], columns.length[before_that[which]], terms.own_average)
         later = np.concatenate([later, hidden[which]])
-        earlier = np.concatenate([earlier, EARLIER * terms.own_idf[term + first] * weights])
+        earlier = np.concatenate([earlier, EARLIER * own_idf[term + first] * weights])
     previous = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
-    previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
-    flags, count = columns.flags[ordinals], len(ordinals)  # by bytes, take() needs half of what an index does
+    previous *= (PREVIOUS * np.array(terms.previous_idf)).take(np.concatenate(numbers))
+    flags, count = columns.flags.take(ordinals), len(ordinals)
     return (
         Impact(
             here, own, previous[:count], heirs, previous[count:], later, earlier,

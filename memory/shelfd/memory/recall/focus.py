@@ -21,6 +21,7 @@ from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, named_first
 from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import AskedTerm, Question, Questions, reduced
 from shelfd.memory.recall.relevance import (
+    TERMS,
     Calibration,
     DocumentContext,
     RelatedTerms,
@@ -116,7 +117,7 @@ class Focus:
         question = self._questions.parse(query, index.analyzer.parse_query(query).words)
         resolved = resolve(index, question, self._related)
         words = index.words_of(row, resolved.numbers)
-        return len({resolved.found_by[number][0] for number in words.own | words.previous} - {0})
+        return len({resolved.found_by[number] & TERMS for number in words.own | words.previous} - {0})
 
     def says_nothing(self, query: str) -> bool:
         """Return whether *query* has neither a content word nor a name."""

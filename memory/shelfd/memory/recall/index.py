@@ -292,13 +292,13 @@ class RecallIndex:
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
-        columns, sets = self._contents.columns, self._term_sets
+        columns, known = self._contents.columns, self._term_sets.get
         ordinal = self._living.get(row)
         before = columns.previous.item(ordinal)
-        own = sets.get(ordinal) or self._term_set(ordinal)
-        previous = _NO_TERMS if before < 0 else asked & (sets.get(before) or self._term_set(before))
+        own = asked & (known(ordinal) or self._term_set(ordinal))
+        previous = _NO_TERMS if before < 0 else asked & (known(before) or self._term_set(before))
         asks = columns.flags.item(ordinal) & QUESTION != 0
-        return made(Words, (asked & own, previous, columns.answer_types.item(ordinal), asks))
+        return made(Words, (own, previous, columns.answer_types.item(ordinal), asks))
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))

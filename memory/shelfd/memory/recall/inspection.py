@@ -12,6 +12,7 @@ from shelfd.memory.recall.relevance import (
     Calibration,
     DocumentContext,
     Features,
+    Matched,
     ResolvedQuestion,
     holds_all,
     is_below,
@@ -68,7 +69,7 @@ class Inspection:
         self._admitted = admitted
         self._standing = standing
         self._question = question
-        self._time = time
+        self._words_of = time.words_of if time.is_asked else index.words_of
         self._aim = aim
         self._rival: float | None = None  # not known yet
         self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
@@ -77,21 +78,30 @@ class Inspection:
     def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
         """Return what is known of the *chosen* of all *hits* that score at all."""
         best = hits[0].score if hits else 1.0
-        return [self._one(hit, hit.score / best) for hit in chosen if hit.score > 0]
+        question, asked, words_of = self._question, self._question.numbers, self._words_of
+        named, names_stand, bound, least_ratio = self._named, self._standing.names, self.bound, self.least_ratio
+        found: list[Candidate] = []
+        for hit in chosen:
+            row, _, score, _ = hit
+            if score <= 0:
+                continue
+            ratio, has_name = score / best, row in named
+            features, relevance = _NOT_LOOKED_AT, 0.0
+            if has_name or ratio >= least_ratio:
+                words = words_of(row, asked)
+                matched = match(question, words)
+                if has_name or names_stand:
+                    found.append(self._beside_names(hit, ratio, words, matched, has_name=has_name))
+                    continue
+                if bound is None or not is_below(bound, question, matched, ratio):
+                    features = observe(question, words, matched, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
+                    relevance = self._probability(features)
+            found.append(made(Candidate, (hit, ratio, False, False, False, features, relevance)))
+        return found
 
-    def _one(self, hit: Hit, ratio: float) -> Candidate:
-        standing, row = self._standing, hit.row
-        has_name = row in self._named
-        if ratio < self.least_ratio and not has_name:
-            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
-        question = self._question
-        words = self._time.words_of(row, question.numbers)
-        found = match(question, words)
-        if not has_name and not standing.names:  # nearly always
-            if self.bound is not None and is_below(self.bound, question, found, ratio):
-                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
-            features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
-            return made(Candidate, (hit, ratio, False, False, False, features, self._probability(features)))
+    def _beside_names(self, hit: Hit, ratio: float, words: Words, found: Matched, *, has_name: bool) -> Candidate:
+        """Return what is known of a document that has a name, or beside which one stands."""
+        question, standing, row = self._question, self._standing, hit.row
         stands = row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
         if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
@@ -122,6 +132,6 @@ class Inspection:
         names = self._question.among(context.names)
         best = -1.0
         for row in self._standing.notes:
-            words = self._time.words_of(row, asked)._replace(previous=frozenset())
+            words = self._words_of(row, asked)._replace(previous=frozenset())
             best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
         return best

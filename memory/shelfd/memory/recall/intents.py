@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from shelfd.memory.notes.words import letters
+
 Intent: TypeAlias = Literal["factual", "temporal", "relational", "causal", "exploratory"]
 
 
@@ -71,7 +73,6 @@ _TOPIC: Final = re.compile(
     r"|was wissen wir|alles über|überblick)\b",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[^\W\d_]+")
 _FIRST_WORDS: Final = frozenset((*_WORDS, *(first for first, _ in _PHRASES)))
 
 
@@ -82,7 +83,7 @@ def is_exploratory(query: str) -> bool:
 
 def intent_of(query: str) -> Intent:
     """Return what kind of question *query* is: what most of its cues show; ``factual`` when there are none."""
-    words = _WORD.findall(query.lower())
+    words = letters(query)
     if _FIRST_WORDS.isdisjoint(words):
         return "factual"
     counts: dict[Intent, int] = {}

@@ -199,6 +199,11 @@ class Postings:
         segment = self._segments[bisect_right(self._ends, ordinal)]
         return segment.ids.of(ordinal - segment.first).tobytes().decode("utf-8", "surrogatepass")
 
+    def ids_of(self, ordinals: Sequence[int]) -> list[str]:
+        """Return the id of each of *ordinals*."""
+        first, ids, id_of = self._delta.first, self._delta.ids, self.id_of
+        return [ids[ordinal - first] if ordinal >= first else id_of(ordinal) for ordinal in ordinals]
+
     def runs(self, terms: Sequence[int], within: Stretch | None = None) -> list[list[Run]]:
         """Return the postings of each of *terms* as they are stored: runs of ascending ordinals, one after another.
 

@@ -66,7 +66,7 @@ class Scored(NamedTuple):
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
     """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0."""
     relevance = base.total.take(eligible)
-    best = float(relevance.max())
+    best = float(np.maximum.reduce(relevance))  # what max() does, by a detour
     relevance /= best
     if not base.parts:
         return Totals(best, {}, with_rules(relevance, at, columns, rules))
@@ -89,10 +89,8 @@ def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rul
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
     """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
     flags = columns.flags.take(at)
-    means = session_means(relevance, columns.group.take(at))
-    means *= SESSION
     found = {
-        "session": means,
+        "session": session_means(relevance, columns.group.take(at), SESSION),
         "telling": _TELLING.take(columns.telling.take(at)),
         "question": _QUESTION.take(flags),
     }
@@ -107,13 +105,13 @@ def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: R
     return found
 
 
-def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
-    """Return for each document the mean of the two best *scores* of its group.
+def session_means(scores: FloatArray, groups: IntArray, share: float = 1.0) -> FloatArray:
+    """Return for each document a *share* of the mean of the two best *scores* of its group.
 
-    A group of one has that one's score. Two equal best scores are two.
+    A group of one has that one's score. Two equal best scores are two. None is below 0.
     """
     count = len(scores)
-    most = int(groups.max()) + 1
+    most = int(np.maximum.reduce(groups)) + 1
     if most > _SEVERAL * count:  # groups: number those that there are
         one = np.empty(most, np.int64)  # of each group some document; the rest is never read
         one[groups] = np.arange(count)
@@ -121,16 +119,17 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     first = np.zeros(most)
     np.maximum.at(first, groups, scores)
     (best,) = (scores == first.take(groups)).nonzero()
-    owners = groups.take(best)
-    chosen = np.empty(most, np.int64)
-    chosen[owners] = best  # of equal ones the last assignment stays, and exactly one
+    if len(best) > np.count_nonzero(first):  # some are equal
+        owners, chosen = groups.take(best), np.empty(most, np.int64)
+        chosen[owners] = best  # the last assignment stays, and exactly one
+        best = chosen.take(owners)
     others = scores.copy()
-    others[chosen.take(owners)] = -1.0
-    second = np.full(most, -1.0)
+    others[best] = -np.inf
+    second = np.negative(first)
     np.maximum.at(second, groups, others)
-    np.copyto(second, first, where=second < 0)
+    np.abs(second, out=second)  # what is still below 0 has no other: the first is both
     second += first
-    second /= 2
+    second *= share / 2
     means: FloatArray = second.take(groups)
     return means
 
@@ -143,13 +142,12 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
     order of summation, which must not decide between two documents.
     """
     likely = _likely(totals.total, max(k, 0))
-    rounded, ordinals = (totals.total.take(likely) * _UNITS).round(), at.take(likely)
+    rounded, ordinals = np.rint(totals.total.take(likely) * _UNITS), at.take(likely)
     rows, standing = columns.row.take(ordinals), columns.standing.take(ordinals)
     if len(likely) <= _FEW:  # nearly always: lists take a third of the time
-        order = sorted(
-            zip(rounded.tolist(), standing.tolist(), rows.tolist(), likely.tolist(), strict=True), reverse=True
-        )
-        return np.array([place for _, _, _, place in order[:k]], np.int64)
+        some = list(zip(rounded.tolist(), standing.tolist(), rows.tolist(), likely.tolist(), strict=True))
+        some.sort(reverse=True)
+        return np.array([place for _, _, _, place in some[:k]], np.int64)
     standing = standing.astype(np.int64)
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)
     found: IntArray = likely[best[np.lexsort((-rows[best], -standing[best], -rounded[best]))]]

@@ -34,9 +34,11 @@ _REST: Final = 0.05
 #: Terms whose related ones are kept, by number.
 _KEPT_TERMS: Final = 1 << 12
 _NOTHING: Final[frozenset[int]] = frozenset()
-_FOUND_BY_NONE: Final = (0, 0)
+#: The bits of terms; see :attr:`ResolvedQuestion.found_by`.
+TERMS: Final = (1 << MOST_TERMS) - 1
 #: Answers that are numbers or times.
-_TOLD: Final = ~(ANSWER_TYPES["name"] | ANSWER_TYPES["cause"])
+_NAME: Final = ANSWER_TYPES["name"]
+_TOLD: Final = ~(_NAME | ANSWER_TYPES["cause"])
 #: A document that holds nothing of the requested kind lacks as much as one that lacks the rarest word.
 _KIND: Final = 1.0
 
@@ -131,7 +133,7 @@ class ResolvedQuestion(NamedTuple):
     terms: tuple[AskedTerm, ...]
     worth: tuple[tuple[int, float], ...]  #: bit and weight of each of the terms
     total: float  #: weight of all terms
-    found_by: Mapping[int, tuple[int, int]]  #: by number in the index: which term that is, and which it is related to
+    found_by: Mapping[int, int]  #: by number in the index: which term that is, and above all these which it relates to
     numbers: frozenset[int]  #: all of those
     numerals: frozenset[int]  #: of the terms that are numbers
     telling: int
@@ -204,24 +206,26 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
         rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
     ]
     term_bits = [1 << at for at in range(len(terms))]
-    found_by = {number: (bit, 0) for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
+    found_by = {number: bit for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
     for at, other in by_own_forms.items():
-        found_by.setdefault(other, (1 << at, 0))
+        found_by.setdefault(other, 1 << at)
     numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
     if terms and terms[-1] is WHEN:
-        found_by[OF_TIME] = term_bits[-1], 0
+        found_by[OF_TIME] = term_bits[-1]
     wanting = []
     telling = subject = kinds = 0
     for asked, bit, number, related in zip(terms, term_bits, numbers, related_terms.of(terms), strict=True):
+        _, light, _, wants, kind, run, is_name, _, _ = asked
         for other in related:
-            own, others = found_by.get(other, _FOUND_BY_NONE)
-            found_by[other] = own, others | bit
-        if asked.wants:
-            wanting.append((bit, asked.wants))
-        if not asked.light and not asked.run:
+            found_by[other] = found_by.get(other, 0) | bit << MOST_TERMS
+        if wants:
+            wanting.append((bit, wants))
+        if not light and not run:
             telling |= bit
-            kinds |= bit if asked.kind else 0
-            subject |= 0 if asked.is_name or number in numerals else bit
+            if kind:
+                kinds |= bit
+            if not is_name and number not in numerals:
+                subject |= bit
     return ResolvedQuestion(
         terms, tuple(zip(term_bits, weights, strict=True)), sum(weights),
         found_by, frozenset(found_by), frozenset(numerals), telling, subject, kinds, tuple(wanting),
@@ -232,7 +236,9 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
 def holds_all(question: ResolvedQuestion, name: AbstractSet[str], own: AbstractSet[int]) -> bool:
     """Return whether a document of the terms *own* holds all words of a *name*, as far as the query has them."""
     asked = question.among(name)
-    held = sum(question.found_by[number][0] for number in own)
+    held = 0
+    for number in own:
+        held |= question.found_by[number]
     return asked != 0 and asked & ~held == 0
 
 
@@ -246,29 +252,30 @@ class Matched(NamedTuple):
 
 def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Matched:
     """Return what a document's *words* match of a *question*, and its *names* that stand there."""
-    found_by, answer_types = question.found_by, words.answer_types
-    own, related, before, stood_for = names, 0, 0, 0
-    for number in words.own:
-        bit, others = found_by[number]
-        own |= bit
-        related |= others
-    for number in words.previous:
-        before |= found_by[number][0]
-    for bit, wants in question.wanting:
+    said, previous, answer_types, _ = words
+    _, worth, _, found_by, _, _, _, _, _, wanting, runs, _ = question
+    both, before, stood_for = names, 0, 0
+    for number in said:
+        both |= found_by[number]
+    for number in previous:
+        before |= found_by[number]
+    for bit, wants in wanting:
         if wants & answer_types:
             stood_for |= bit
+    own, related, before = both & TERMS, both >> MOST_TERMS, before & TERMS
     matched = own | before | related | stood_for
-    if question.runs:
+    if runs:
         return _match_by_characters(question, own, before, related, matched)
     weight = 0.0
-    for bit, whole in question.worth:
-        if matched & bit:
-            weight += (
-                whole if own & bit
-                else _PREVIOUS * whole if before & bit
-                else _RELATED * whole if related & bit
-                else _NUMBER * whole
-            )  # fmt: skip
+    for bit, whole in worth:
+        if own & bit:
+            weight += whole
+        elif before & bit:
+            weight += _PREVIOUS * whole
+        elif related & bit:
+            weight += _RELATED * whole
+        elif stood_for & bit:
+            weight += _NUMBER * whole
     return made(Matched, (weight, matched, own | related))
 
 
@@ -298,31 +305,32 @@ def is_below(bound: Bound, question: ResolvedQuestion, found: Matched, ratio: fl
 
 def observe(question: ResolvedQuestion, words: Words, found: Matched, context: DocumentContext) -> Features:
     """Return by what a document is judged, whose *words* match *found* of a *question*."""
+    terms, _, total, _, _, _, telling, subject, kinds, _, runs, _ = question
+    (weight, matched, said), (names, rival, ratio) = found, context
     missing = _missing(question, words)
-    lacking = question.telling & ~found.matched
-    lacks, total = lacking.bit_count(), question.total
+    lacking = telling & ~matched
+    lacks, held = lacking.bit_count(), (telling & matched).bit_count()
     lacks_told = missing & _TOLD != 0
     if lacks_told:
         lacks += 1
         total += _KIND
-    coverage = found.weight / total if total else 0.0
-    stands = bool(context.names)
-    spaceless = 2 * question.runs > len(question.terms)
-    subject = question.subject
+    coverage = weight / total if total else 0.0
+    stands = bool(names)
+    spaceless = 2 * runs > len(terms)
     return (
         coverage,
-        min((question.telling & found.matched).bit_count(), _MANY),
-        subject != 0 and subject & found.said == 0 and not question.runs,
-        min(lacks, _MANY),
-        lacking & question.kinds != 0,
+        min(_MANY, held),
+        subject != 0 and subject & said == 0 and not runs,
+        min(_MANY, lacks),
+        lacking & kinds != 0,
         lacking & subject & -subject != 0,
         lacks_told,
-        missing & ANSWER_TYPES["name"] != 0,
+        missing & _NAME != 0,
         stands,
-        stands and total - _weight(question, context.names) <= _REST * total,
+        stands and total - _weight(question, names) <= _REST * total,
         min(lacks, _FEW) if stands else 0,
-        not stands and coverage <= context.rival,
-        context.ratio,
+        not stands and coverage <= rival,
+        ratio,
         words.question,
         spaceless,
         spaceless * coverage,
@@ -335,10 +343,12 @@ def _weight(question: ResolvedQuestion, names: AbstractSet[str]) -> float:
 
 def _missing(question: ResolvedQuestion, words: Words) -> int:
     """What the question wants if the document holds none of it, else 0."""
+    if not (wants := question.wants):
+        return 0
     answer_types = words.answer_types
     if not answer_types & ANSWER_TYPES["numbers"] and not question.numerals.isdisjoint(words.own):
         answer_types &= ~ANSWER_TYPES["number"]  # its only number is one that the question has
-    return 0 if question.wants & answer_types else question.wants
+    return 0 if wants & answer_types else wants
 
 
 def _by_characters(terms: Sequence[AskedTerm], matches: Sequence[float]) -> list[float]:

@@ -1,6 +1,6 @@
 """Notes that say the same: told by their words, but for case, accents, punctuation and articles."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -34,9 +34,8 @@ class Repetitions:
         self._analyzer = analyzer
         self._numbers: dict[tuple[int, int], int] = {}
 
-    def are_there(self, notes: Iterable[Note]) -> bool:
+    def are_there(self, notes: Sequence[Note]) -> bool:
         """Return whether two of *notes* may say the same; False for certain."""
-        notes = list(notes)
         if len({(note.session_id, note.turn) for note in notes if note.turn is not None}) == len(notes):
             return False  # turns of conversations, each another
         circumstances = list(map(_circumstances, notes))

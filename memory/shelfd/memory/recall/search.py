@@ -95,14 +95,14 @@ class Search:
             return Ranking([], matched, len(query.terms))
         totals, ordinals = scored.totals, scored.ordinals
         best = best_first(totals, ordinals, contents.columns, k)
-        scale = self._scale(query, scored, int(best[0]))
-        id_of, chosen = contents.postings.id_of, ordinals[best]
+        scale = self._scale(query, scored, best.item(0))
+        chosen = ordinals.take(best)
         hits = [
-            made(Hit, (row, id_of(ordinal), min(1.0, max(0.0, total * scale)), {}))
-            for row, ordinal, total in zip(
-                contents.columns.row[chosen].tolist(),
-                chosen.tolist(),
-                totals.total[best].tolist(),
+            made(Hit, (row, note_id, 0.0 if total <= 0 else 1.0 if total >= 1 else total, {}))
+            for row, note_id, total in zip(
+                contents.columns.row.take(chosen).tolist(),
+                contents.postings.ids_of(chosen.tolist()),
+                (totals.total.take(best) * scale).tolist(),
                 strict=True,
             )
         ]
@@ -136,11 +136,11 @@ class Search:
         """Return by what totals become scores, of which the one at the position *best* is the first."""
         if scored.is_alone:
             return 1.0
-        value = strength(self._contents, query.terms, rarities(self._language), int(scored.ordinals[best]))
+        value = strength(self._contents, query.terms, rarities(self._language), scored.ordinals.item(best))
         if scored.likeness is not None:
             value = max(value, STRENGTH * float(scored.likeness[best]))
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
-        return value / float(scored.totals.total.max())
+        return value / float(np.maximum.reduce(scored.totals.total))
 
     def place(
         self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int, like: Likeness | None = None
@@ -198,7 +198,7 @@ class Search:
                 known.append((number, idf(in_own[number]), idf(in_previous[number])))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
-        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), matched
+        return QueryTerms(numbers, own, previous, *statistics.averages()), matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
@@ -321,7 +321,8 @@ class Search:
         """Return the base scores of the documents in *view*, *ordinals*; *runs* may have postings of others, too."""
         loops = engine.loops
         if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
-            idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+            idf = np.array(terms.own_idf), np.array(terms.previous_idf)
+            averages = terms.own_average, terms.previous_average
             found = loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages)
             return BaseScores(found, {})
         postings = joined(runs) if view.place is None else self._placed(runs)

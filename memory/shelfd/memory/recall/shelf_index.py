@@ -57,9 +57,9 @@ class Planned:
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
     passed_over: AbstractSet[int] = frozenset()
 
-    def over(self, notes: Mapping[str, Note]) -> dict[str, Note]:
+    def over(self, notes: Mapping[str, Note]) -> Mapping[str, Note]:
         """Return *notes* as they would be."""
-        return {note_id: self.notes.get(note_id, note) for note_id, note in notes.items()}
+        return {note_id: self.notes.get(note_id, note) for note_id, note in notes.items()} if self.notes else notes
 
     def keyed(self, key: str) -> Sequence[Note]:  # noqa: ARG002
         """Return facts that would have a folded key which they do not have now."""

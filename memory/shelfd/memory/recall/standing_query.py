@@ -53,7 +53,7 @@ class StandingQuery:
     def resolve(self, focus: Focus) -> None:
         """Look its words up in the index as it is now."""
         self.resolved = resolved = focus.resolve(self.question)
-        known = reduce(or_, (own for own, _ in resolved.found_by.values()), 0)
+        known = reduce(or_, resolved.found_by.values(), 0)
         lacking = [term for term, (bit, _) in zip(self.question.terms, resolved.worth, strict=True) if not known & bit]
         self.unknown = frozenset(form for term in lacking for form in (term.term, *focus.forms(term)))
 

@@ -27,7 +27,8 @@ def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordin
     asks = before >= 0 and columns.flags.item(before) & QUESTION
     numbers = list(map(number_of, terms))
     wanted = frozenset(numbers)
-    own, previous, following = (_said(contents, one, wanted) for one in (ordinal, before, after))
+    own = wanted.intersection(contents.postings.terms_of(ordinal))
+    previous, following = _said(contents, before, wanted), _said(contents, after, wanted)
     in_own = _saturation(columns.length.item(ordinal), _LENGTH)
     in_both = PREVIOUS * _saturation(columns.span.item(ordinal), _SPAN)
     asked = QUESTION_BEFORE if asks else 0.0

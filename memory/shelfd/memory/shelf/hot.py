@@ -40,6 +40,7 @@ class HotNotes:
         self._is_read = False  #: whether any was
         self._notes: dict[str, Note] = {}
         self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
+        self._render: Callable[[Note], Any] | None = None  #: what readers have notes rendered by
         self._rendered: dict[str, tuple[Note, Any]] = {}
         self._shown: dict[str, tuple[Note, Any, Mapping[str, Any]]] = {}
 
@@ -56,7 +57,8 @@ class HotNotes:
         return self._found(list(rows), read)
 
     def _found(self, ids: Sequence[str], read: Callable[[Sequence[str]], Mapping[str, Note]]) -> dict[str, Note]:
-        found = {note_id: self._notes[note_id] for note_id in ids if note_id in self._notes}
+        kept = self._notes.get
+        found = {note_id: note for note_id in ids if (note := kept(note_id)) is not None}
         if len(found) < len(ids):
             self._is_read = True
             if self.when_read is not None:
@@ -69,7 +71,8 @@ class HotNotes:
 
     def links(self, ids: Sequence[str]) -> dict[str, Sequence[Link]]:
         """Return the links that leave each of the notes, in the order they were made."""
-        found: dict[str, Sequence[Link]] = {note_id: self._links[note_id] for note_id in ids if note_id in self._links}
+        kept = self._links.get
+        found: dict[str, Sequence[Link]] = {i: links for i in ids if (links := kept(i)) is not None}
         if len(found) < len(ids):
             read = self._view.links.leaving([note_id for note_id in ids if note_id not in found])
             if len(self._links) + len(read) > _KEPT:
@@ -82,6 +85,7 @@ class HotNotes:
         """Return what *render* makes of a note, made once for a hot note as it is now."""
         of, rendered = self._rendered.get(note.id, (None, None))
         if rendered is None or of is not note:
+            self._render = render
             rendered = render(note)
             if self._notes.get(note.id) is note:
                 if len(self._rendered) >= _RENDERED:
@@ -103,6 +107,7 @@ class HotNotes:
     def warm_up(self) -> Iterator[Sequence[Note]]:
         """Take in the newest notes that there is room for, and their links; yield them, a few in each step.
 
+        Once somebody has had notes rendered, these are, too: what is found first is shown as fast as what was before.
         It ends at a shelf's beginning, when there is no more room, and at documents: those are not kept.
         """
         before: int | None = None
@@ -113,6 +118,9 @@ class HotNotes:
             before = min(note.row for note in found)
             self._keep(note for note in found if note.id not in self._notes)
             self.links([note.id for note in found])
+            if self._render is not None and len(self._rendered) <= _RENDERED - _STEP:
+                for note in found:
+                    self.rendered(note, self._render)
             yield found
         # The newest, which were taken in first, are to go last.
         self._notes, self._links = dict(reversed(self._notes.items())), dict(reversed(self._links.items()))

@@ -90,16 +90,21 @@ class UsageBuffer:
         return self._sessions.get(row, set()) | self._writing_sessions.get(row, set())
 
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
-        found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
-        if len(found) < len(rows):
-            stored = self._stored
-            if len(stored) + len(rows) > _KEPT:
-                make_room(stored)
-            if missing := [row for row in rows if row not in found and row not in stored]:
-                stored |= dict.fromkeys(missing, _NEVER_USED) | self._view.usage.by_rows(missing)
-            for row in rows:
-                if row not in found and stored[row] is not _NEVER_USED:
-                    found[row] = stored[row]
+        pending, writing, stored = self._pending.get, self._writing.get, self._stored.get
+        found: dict[int, Usage] = {}
+        unknown: list[int] = []
+        for row in rows:
+            usage = pending(row) or writing(row) or stored(row)
+            if usage is None:
+                unknown.append(row)
+            elif usage is not _NEVER_USED:
+                found[row] = usage
+        if unknown:
+            if len(self._stored) + len(unknown) > _KEPT:
+                make_room(self._stored)
+            read = self._view.usage.by_rows(unknown)
+            self._stored |= dict.fromkeys(unknown, _NEVER_USED) | read
+            found |= read
         return found
 
     def know(self, rows: Sequence[int]) -> None:

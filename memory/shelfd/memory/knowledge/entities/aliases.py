@@ -20,7 +20,7 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
-from shelfd.memory.notes.words import fold
+from shelfd.memory.notes.words import fold, letters
 from shelfd.memory.ports.entities import (
     EntitiesView,
     EntityNode,
@@ -30,7 +30,6 @@ from shelfd.memory.ports.entities import (
     placed_row,
 )
 
-_WORDS: Final = re.compile(r"[^\W\d_]+")
 _NUMBER: Final = re.compile(r"(?<=[^\W\d])(?=\d)")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
@@ -151,7 +150,7 @@ class Aliases:
     @cached_property
     def _telling_words(self) -> frozenset[str]:
         """Words of which every name has one."""
-        words = (_WORDS.findall(name.lower()) or [""] for name in self._spelled.values())
+        words = (letters(name) or [""] for name in self._spelled.values())
         return frozenset(max(some, key=len) for some in words)
 
     def chain(self, type_: str, value: str) -> list[str]:
@@ -264,7 +263,7 @@ class Aliases:
 
     def may_name(self, text: str) -> bool:
         """Return whether *text* can hold a name that has another one; most texts cannot."""
-        return not self._telling_words.isdisjoint(_WORDS.findall(text.lower()))
+        return not self._telling_words.isdisjoint(letters(text))
 
     def in_text(self, text: str) -> list[tuple[str, str, str]]:
         """Return names in *text* that have another one: as they stand there, their type and canonical form."""
