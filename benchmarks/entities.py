@@ -116,7 +116,9 @@ def measure(count: int, parent: str | None) -> list[str]:
         with connect(daemon.socket, timeout_s=3600) as client:
             fill(client, count)
             cpu, began = daemon.cpu_s(), time.perf_counter()
-            client.call("recall_tool", {"tool_name": "mimikatz"})  # waits until all notes are read
+            asked = {"tool_name": "mimikatz", "min_seq": count}  # which waits until they are read, some seconds
+            while client.call("recall_tool", asked)["index"]["state"] != "ready":
+                pass
             took, cpu = time.perf_counter() - began, daemon.cpu_s() - cpu
             print(f"{count} notes were read in {took:.1f} s and {cpu:.1f} s CPU, {cpu / count * 1e6:.0f} us a note")
             base = median(timed(client, "system.version", {})[0])

@@ -101,7 +101,9 @@ async def evolving(count: int, at_once: int) -> None:
         memory = Memory(directory)
         await memory.shelves.start()
         await memory.fill(about_many([note["text"] for case in cases for note in case["older"]], count, rng))
-        await memory.call("recall_entity", entity_type="tool", entity_value="mimikatz")
+        asked = {"entity_type": "tool", "entity_value": "mimikatz", "min_seq": count}
+        while (await memory.call("recall_entity", **asked))["index"]["state"] != "ready":
+            pass  # each waits some seconds for what is not read yet
         thread = next(each for each in threading.enumerate() if "_connection_worker_thread" in each.name)
         assert thread.ident is not None
         clock = time.pthread_getcpuclockid(thread.ident)
