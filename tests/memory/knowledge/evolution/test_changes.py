@@ -69,3 +69,21 @@ def test_what_came_of_something_is_read_as_its_state() -> None:
         ("The pump that was repaired leaks.", ["repaired"], "en", "The pump that was repaired leaks."),
     ):
         assert reword(sentence, words, lexicon(language)) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Drucker wurde " + "von " * 60 + "repariert x.",
+        "Die Pumpe wurde " + "heute " * 45 + "repariert x.",
+        "The pump was repaired " + "after " * 45 + "x,y",
+        "La bomba fue " + "ya " * 90 + "reparada x",
+        "La pompe a été " + "enfin " * 45 + "réparée x",
+    ],
+)
+def test_a_sentence_that_goes_on_and_on_is_read_like_others(text: str) -> None:
+    assert read(text)  # and not for minutes: patterns must not try all ways to cut it
+
+
+def test_what_was_done_today_in_the_morning_is_done() -> None:
+    assert verdict("Der Drucker ist kaputt.", "Der Drucker wurde heute Morgen von Tom endlich repariert.") in SUPERSEDED
