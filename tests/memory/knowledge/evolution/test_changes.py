@@ -85,5 +85,10 @@ def test_a_sentence_that_goes_on_and_on_is_read_like_others(text: str) -> None:
     assert read(text)  # and not for minutes: patterns must not try all ways to cut it
 
 
+@pytest.mark.parametrize("text", ["The house was \u017fold.", "The house is for \u017fale."])
+def test_a_letter_that_a_pattern_takes_for_another_is_no_trouble(text: str) -> None:
+    assert read(text)
+
+
 def test_what_was_done_today_in_the_morning_is_done() -> None:
     assert verdict("Der Drucker ist kaputt.", "Der Drucker wurde heute Morgen von Tom endlich repariert.") in SUPERSEDED

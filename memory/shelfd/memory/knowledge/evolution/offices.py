@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon
 from shelfd.memory.knowledge.evolution.statement import Effect, Statement, Value
 
 
@@ -26,16 +26,16 @@ def office_of(statement: Statement) -> Office | None:
         return None
     if not statement.positive or not statement.real or statement.several or statement.adds:
         return None
-    if not offices.isdisjoint(subject):
-        return _office(subject, frozenset(core), words) if not rest else None
-    what = frozenset([words.of_role(word) for word in (*core, *rest)])
-    return _office(what, subject, words) if not offices.isdisjoint(what) else None
-
-
-def _office(what: frozenset[str], who: frozenset[str], words: AlphabeticLexicon) -> Office | None:
-    if len(what) < _OFFICE_AND_WHOSE or any(word[0] in "#~" for word in (*what, *who)):
+    if offices.isdisjoint(subject):
+        what, who = (*core, *rest), subject
+    elif rest:
         return None
-    return Office(frozenset([words.of_role(word) for word in what]), who)
+    else:
+        what, who = tuple(subject), frozenset(core)
+    named = frozenset([words.of_role(word) for word in what])
+    if offices.isdisjoint(named) or len(named) < _OFFICE_AND_WHOSE or any(word[0] in "#~" for word in (*named, *who)):
+        return None
+    return Office(named, who)
 
 
 _OFFICE_AND_WHOSE: Final = 2  #: words: the captain of what

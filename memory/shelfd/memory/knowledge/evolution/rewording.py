@@ -46,7 +46,7 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
         for word in each.words:
             at.setdefault(word, []).append(position)
     results = _results(language)
-    return frozenset(at) | (results.words | results.phrase_words if results is not None else frozenset()), found, at
+    return frozenset(at) | results.words | results.phrase_words, found, at
 
 
 class Results(NamedTuple):
@@ -62,11 +62,9 @@ class Results(NamedTuple):
 
 
 @cache
-def _results(language: str) -> Results | None:
-    """Return how a language says what came of something; None if its data do not tell."""
-    data: dict[str, Any] | None = load(f"{language}.json").get("results")
-    if data is None:
-        return None
+def _results(language: str) -> Results:
+    """Return how a language says what came of something."""
+    data: dict[str, Any] = load(f"{language}.json")["results"]
     phrases = {wording.lower(): state for state, wordings in data["phrases"] for wording in _forms(wordings)}
     by: dict[str, dict[str, str]] = {how: {} for how in data["by"]}
     for state, how, wordings in data["states"]:
@@ -119,15 +117,17 @@ def _with_state(sentence: str, words: frozenset[str], language: str) -> str:
     With a day it may stand as well: of an older note, that it happened then stays so, whatever became of it.
     """
     results = _results(language)
-    if results is None:
-        return sentence
     if not results.phrase_words.isdisjoint(words) and (match := results.being.search(sentence)) is not None:
-        return f"{sentence[: match.start('p')]}{results.phrases[match['p'].lower()]}{sentence[match.end() :]}"
+        state = results.phrases.get(match["p"].lower())
+        return sentence if state is None else f"{sentence[: match.start('p')]}{state}{sentence[match.end() :]}"
     if results.words.isdisjoint(words) or (match := results.pattern.search(sentence)) is None:
         return sentence
     how = next(name for name in results.states if match[name])
-    says = results.says.format(state=results.states[how][match[how].lower()])
-    return f"{sentence[: match.start() + 1]}{says}{match['when'] or ''}{sentence[match.end() :]}"
+    state = results.states[how].get(match[how].lower())
+    if state is None:  # patterns take a long s for an s
+        return sentence
+    says = f"{results.says.format(state=state)}{match['when'] or ''}"
+    return f"{sentence[: match.start() + 1]}{says}{sentence[match.end() :]}"
 
 
 def reword(sentence: str, words: Collection[str], lexicon: AlphabeticLexicon) -> str:
