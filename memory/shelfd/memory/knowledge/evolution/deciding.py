@@ -7,7 +7,8 @@ from shelfd.memory.knowledge.evolution.comparing import compare
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.verdicts import NOTHING, Judgement, Verdict
-from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals, withdrawn
+from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals
+from shelfd.memory.knowledge.evolution.withdrawn import withdrawn
 
 
 class Told(NamedTuple):

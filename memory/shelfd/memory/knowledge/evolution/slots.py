@@ -200,7 +200,10 @@ def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
     for language, subject, said in looked_for(found):
         if (name := subjects.get(subject)) is None:
             name = subjects[subject] = _subject(language, subject)
-        yield name, said
+        if said[:2] == "v ":
+            yield from ((name, one) for one in _verbs(language, said[2:]))
+        else:
+            yield name, said
 
 
 def _denied(statement: Statement) -> str:

@@ -1,255 +1,218 @@
 """What a note names as no longer so, or as never so: "not X", "no longer X", "from X to Y", "left X".
 
-Clauses are compared by subject, verb and value, and many a wording fits none of them. Where a note says expressly what
-has ended, less is needed: it also names all else that an older statement says, and its value is what has ended.
+Clauses are compared by subject, verb and value, and many a wording fits none of them. Where a note says expressly that
+something has ended, less is needed: that an older statement has it as its value, and that the note names all else that
+this says.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from functools import cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
-from shelfd.memory.knowledge.evolution.circumstances import works_there
-from shelfd.memory.knowledge.evolution.effects import can_end
-from shelfd.memory.knowledge.evolution.language import words_of
-from shelfd.memory.knowledge.evolution.leading import leading_words
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
-from shelfd.memory.knowledge.evolution.reading import sentences_of, statements_of
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.ending import (
+    Clause,
+    Cues,
+    Ending,
+    Phrase,
+    clauses_of,
+    cues,
+    may_end,
+    phrases_in,
+    told,
+)
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.reading import SENTENCES, sentences_of
+from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.tokens import words_in
-from shelfd.memory.knowledge.evolution.values import HAVE, means_of
-from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.notes.words import ends_as_question
 
-_LANGUAGES: Final = ("en", "de", "es", "fr")
-#: Of a longer sentence nothing is taken: patterns take the square of its length.
-_LONGEST: Final = 300
-_SLOTS: Final = 64  #: looked into for one note
+LANGUAGES: Final = ("en", "de", "es", "fr")
+SPEAKING: Final = frozenset((ME, US))
+_LONGEST: Final = 400  #: letters of a sentence; of a longer one nothing is taken
+_PHRASES: Final = 8  #: of a note
+_SLOTS: Final = 256  #: looked into for one note
 _SUBJECT: Final = 4  #: words of a subject that is looked for
-_MANY: Final = 14  #: words of a scope from which subjects are made
+_MANY: Final = 12  #: words from which subjects are made
+_VALUES: Final = 3  #: words of what has ended by which it is looked for
+_KINDS: Final = 5  #: of what may be said of it
+#: German words that make a passive as well as a future.
+_PASSIVE: Final = frozenset(("wird", "werden"))
+#: A word as it was said, and in plain form; "" of what tells nothing.
+Word: TypeAlias = tuple[str, str]
+#: Language, subject, and what is said of it.
+Sought: TypeAlias = tuple[str, frozenset[str], str]
 
 
 class Withdrawal(NamedTuple):
-    """What has ended, by the words that say it. Words are folded, verbs in dictionary form, plurals as singular."""
+    """What has ended, and what is said with it; each word as it was said and in plain form."""
 
     language: str
-    gone: frozenset[str]  #: what has ended
-    scope: frozenset[str]  #: all that is said with it
-    subject: frozenset[str]  #: of whom it is said; empty if only what stands before can tell
+    kind: Ending
+    phrase: tuple[Word, ...]  #: what has ended, and on to where its clause ends
+    clause: frozenset[str]  #: what is said in its clause
+    before: frozenset[str]  #: of that, what stands before: of whom it is said
+    earlier: frozenset[str]  #: what is said in clauses before it, and in the sentence before
+    later: frozenset[str]  #: what is said in clauses after it, and in the next sentence
+    is_first: bool  #: nothing was said in its sentence before
+    is_kept: bool  #: its sentence says of something else that it is as it was
     is_correction: bool  #: it was never so
-    named: tuple[str, ...]  #: the words of the scope in order, as they stand in slots
-    values: tuple[str, ...]  #: those of what has ended
+    said: tuple[str, ...]  #: all words of its sentence and of that before
+
+    @property
+    def every(self) -> frozenset[str]:
+        """All that is said."""
+        return self.clause | self.earlier | self.later
 
 
 def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
     """Return what *text*, which states *said*, names as ended."""
-    cues, parts = _cues()
-    if parts.isdisjoint(words_of(text)) or cues.isdisjoint(text.lower().split()):
-        return ()
     language = said[0].language if said else ""
-    if language not in _LANGUAGES:
+    if language not in LANGUAGES or len(said) > SENTENCES or ends_as_question(text):
         return ()
-    words, sentences = lexicon(language), sentences_of(text)
-    stated = [said] if len(sentences) == 1 else [statements_of(sentence, words) for sentence in sentences]
-    return tuple(_in_sentences(sentences, stated, words))
+    return tuple(islice(_withdrawals(text, lexicon(language), cues(language)), _PHRASES))
 
 
-@cache
-def _cues() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words without one of which nothing has ended, and of each the first part by which it is sought."""
-    found = {word for language in _LANGUAGES for word in load(f"{language}.json")["withdrawing"].split()}
-    found |= {"isn't", "doesn't", "don't", "wasn't", "can't", "won't", "aren't", "plus", "länger"}
-    return frozenset(found), frozenset(words_of(word)[0] for word in found)
+def _withdrawals(text: str, words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
+    texts = [sentence for sentence in sentences_of(text) if len(sentence) <= _LONGEST]
+    can_end = [may_end(words_in(sentence, words.language).words, words) for sentence in texts]
+    if not any(can_end):
+        return
+    sentences = [clauses_of(sentence, words.language) for sentence in texts]
+    said = {word for clauses in sentences for clause in clauses for word in clause.said}
+    is_correction = not known.wrong.isdisjoint(said) or not words["correction_heads"].isdisjoint(said)
+    around = zip([[], *sentences], sentences, [*sentences[1:], []], can_end, strict=False)
+    for before, clauses, following, may in around:
+        if may and known.unsure.search(" ".join(clause.joined for clause in clauses)) is None:
+            for at, clause in enumerate(clauses):
+                if not _is_real(clause, words):
+                    break  # nor is what follows
+                if known.kept.search(clause.joined) is None:
+                    yield from _of_clause(_Around(before, clauses, following, at), is_correction, words, known)
 
 
-@cache
-def _patterns(language: str) -> tuple[tuple[bool, re.Pattern[str], frozenset[str]], ...]:
-    rows = load(f"{language}.json")["withdrawals"]
-    return tuple(
-        (kind == "corrects", re.compile(rf"(?<!\S){pattern}"), leading_words(pattern)) for kind, pattern in rows
-    )
+def _is_real(clause: Clause, words: AlphabeticLexicon) -> bool:
+    """Return whether a clause is neither supposed nor asked nor to come; a German passive, like its future, is real."""
+    unreal = words["unreal_words"].intersection(clause.said)
+    is_passive = words.language == "de" and (clause.said[-1][-1] == "t" or clause.said[-1][:2] == "ge")
+    return unreal <= _PASSIVE if is_passive else not unreal
 
 
-def _in_sentences(
-    sentences: Iterable[str], stated: Iterable[Sequence[Statement]], words: AlphabeticLexicon
-) -> Iterator[Withdrawal]:
-    before: list[str] = []
-    for sentence, clauses in zip(sentences, stated, strict=True):
-        every = words_in(sentence, words.language)
-        said = [f"#{every.amounts[at]:g}" if at in every.amounts else word for at, word in enumerate(every.words)]
-        if _may_withdraw(sentence, said, words):
-            joined = " ".join(said)
-            for is_correction, pattern, leading in _patterns(words.language):
-                if leading and leading.isdisjoint(said):
-                    continue  # as most: sooner seen than by the pattern
-                if (match := pattern.search(joined)) is not None:
-                    found = _withdrawal(match["a"].split(), said, before, clauses, is_correction, words)
-                    if found is not None:
-                        yield found
-        before = said
+class _Around(NamedTuple):
+    """A clause, and what is said around it."""
+
+    sentence_before: list[Clause]
+    clauses: list[Clause]  #: of its sentence
+    next_sentence: list[Clause]
+    at: int
+
+    @property
+    def clause(self) -> Clause:
+        return self.clauses[self.at]
 
 
-def _may_withdraw(sentence: str, said: Sequence[str], words: AlphabeticLexicon) -> bool:
-    """Return whether a sentence states something of now: not asked, supposed, or told of an earlier time."""
-    if len(sentence) > _LONGEST or words["withdrawing"].isdisjoint(said) or ends_as_question(sentence):
-        return False
-    if not words["unreal_words"].isdisjoint(said) or not words["relatives"].isdisjoint(said):
-        return False
-    for word in said:
-        if word[0] == "~" and word[1:].isdigit():
-            return False
-    joined = " ".join(said)
-    return words.past.search(joined) is None or words.recent.search(joined) is not None
-
-
-def _withdrawal(
-    gone: Sequence[str],
-    said: list[str],
-    before: list[str],
-    clauses: Sequence[Statement],
-    is_correction: bool,
-    words: AlphabeticLexicon,
-) -> Withdrawal | None:
-    values = _content(gone, words)
-    ended = frozenset(plain(value, words) for value in values) - words["generic"]
-    if not ended or not any(clause.real for clause in clauses):
-        return None
-    subjects = {clause.subject for clause in clauses if clause.subject}
-    subject, scope = next(iter(subjects), NOBODY), said
-    if len(subjects) > 1:
-        own = [clause for clause in clauses if ended & {plain(word, words) for word in (*clause.words, *clause.denied)}]
-        if len(own) != 1:
-            return None
-        subject = own[0].subject
-        scope = said if not subject else [*own[0].words, *gone]
-    if not subject and len(clauses) == 1 and words["clause_subjects"].isdisjoint(said[:1]):
-        return None
-    if not subject:
-        scope = [*before, *scope]
-    named = _content(scope, words)
-    every = frozenset(plain(word, words) for word in named)
-    is_correction = is_correction or any(clause.corrects for clause in clauses)
-    return Withdrawal(words.language, ended, every, subject, is_correction, tuple(named), tuple(values))
-
-
-def _content(said: Iterable[str], words: AlphabeticLexicon) -> list[str]:
-    spoken = words.spoken
-    return [
-        found
-        for word in said
-        if word not in (",", ":") and word not in words["prepositions"] and (found := spoken.get(word, word))
-    ]
-
-
-def plain(word: str, words: AlphabeticLexicon) -> str:
-    """Return a verb in its dictionary form, a plural as its singular."""
-    if (verb := words.verbs.get(word)) is not None:
-        return verb[0]
-    if word in words["be"]:
-        return "be"
-    if word[-1].isdigit() and (number := word.lstrip("~#")).replace(".", "", 1).isdigit():
-        return f"#{float(number):g}"
-    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2:] != "ss" else word
-
-
-def withdrawn(found: Iterable[Withdrawal], old: Statement) -> Withdrawal | None:
-    """Return which of *found* ends what *old* says; None if none does."""
-    if not old.subject or not old.core or not old.positive or not old.real or old.several or old.past:
-        return None
-    if old.effect is not Effect.SAYS or old.slot is Arity.FIXED or old.language not in _LANGUAGES:
-        return None
-    words = lexicon(old.language)
-    amounts = iter(old.amounts)
-    value = {plain(_valued(word, amounts), words) for word in (*old.core, *sorted(old.rest))} - words["generic"]
-    subject = {plain(word, words) for word in old.subject}
-    link = {plain(word, words) for word in old.link.split()} - words["prepositions"] - words["definite"] - {"a"}
-    # Participles that say no more than "is" are left out: called, set to.
-    verb = {old.verb, *link} - words["generic"] - words["naming"] - words["joined"]
-    for each in found:
-        if each.language != old.language or not each.gone <= value | verb or each.gone.isdisjoint(value):
+def _of_clause(around: _Around, is_correction: bool, words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
+    clause, sooner, after = around.clause, around.clauses[: around.at], around.clauses[around.at + 1 :]
+    is_past = _is_past(clause, words)
+    is_certain = known.since.search(clause.joined) is not None
+    for phrase in phrases_in(clause, words):
+        kind = Ending.ENDS if phrase.kind is Ending.DENIES and is_certain else phrase.kind
+        is_contrast = (phrase.at == 0 and bool(sooner)) or any(any(one.plain) for one in after[:1])
+        if is_past and kind is not Ending.WAS:
             continue
-        if old.event and not each.is_correction:
-            continue  # it happened
-        if each.subject and _is_of_another(each, old, words):
+        if kind in (Ending.DENIES, Ending.WAS) and not is_contrast and not (is_correction and kind is Ending.DENIES):
             continue
-        needed = value if _says_when(each.scope) else {word for word in value if word[0] != "~"}
-        if old.verb == "be" or old.link or not needed <= each.gone or not can_end(old):
-            needed |= verb
-        if _is_used(old, each):
-            needed = value & each.gone
-        named = subject - words["concrete_nouns"] if _is_owned(old, value, each) else subject
-        if named | needed <= each.scope | each.subject and not subject & each.gone:
-            return each
-    return None
+        if not words["relatives"].isdisjoint(clause.said[: phrase.at]):
+            continue
+        if clause.said[phrase.at] in known.instead and not is_correction and _happened(clause, words):
+            continue
+        yield Withdrawal(
+            words.language,
+            kind,
+            _words_of(clause, phrase),
+            clause.told(),
+            Clause(clause.said[: phrase.at], clause.plain[: phrase.at]).told(),
+            told([*around.sentence_before, *sooner], known),
+            told([*after, *around.next_sentence], known),
+            is_first=not any(any(one.plain) for one in sooner),
+            is_kept=any(known.kept.search(one.joined) is not None for one in around.clauses),
+            is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
+            said=tuple(word for one in (*around.sentence_before, *around.clauses) for word in one.said),
+        )
 
 
-def _is_of_another(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
-    """Return whether what has ended is said of somebody's mother, say, or of another who does the same no longer."""
-    whose, subject = ({plain(word, words) for word in each.subject} for each in (found, old))
-    if old.subject < found.subject or subject < whose:
+def _is_past(clause: Clause, words: AlphabeticLexicon) -> bool:
+    """Return whether a clause tells of an earlier time, or of what happened once; not of what goes on since."""
+    if any(word[0] == "~" and word[1:].isdigit() for word in clause.said):
         return True
-    if whose & subject and whose - subject and subject - whose:
-        return True  # each is told from others of its kind by another word
-    does_the_same = old.verb in found.scope and (old.verb not in words["generic"] or old.verb in HAVE)
-    return does_the_same and whose.isdisjoint(subject) and whose.isdisjoint((ME, US))
+    if words.recent.search(clause.joined) is not None:
+        return not words["be_past"].isdisjoint(clause.said)
+    return words.past.search(clause.joined) is not None
 
 
-def _is_used(old: Statement, found: Withdrawal) -> bool:
-    """Return whether an older statement says what is done with what has ended: the state that is kept in a store."""
-    if old.verb in ("be", *HAVE) or old.verb in found.scope or works_there(old):
-        return False  # what is done otherwise now is said, too: reports no longer come by post, letters may
-    if _done_otherwise(found.scope, lexicon(old.language)):
-        return False  # who takes no milk in the coffee any more may have it with cereals
-    means = means_of(old)
-    return bool(means) and means <= found.gone
+def _happened(clause: Clause, words: AlphabeticLexicon) -> bool:
+    """Return whether a clause tells what was done once, and of no change."""
+    done = [word for word in clause.said if word in words.verbs and words.verbs[word][1]]
+    return bool(done) and words["triggers"].isdisjoint(done) and words["perfect"].isdisjoint(clause.said)
 
 
-def _done_otherwise(scope: AbstractSet[str], words: AlphabeticLexicon) -> bool:
-    """Return whether something is told that is done, but that one thing is used, or takes the place of another."""
-    silent = words["generic"] | words["triggers"] | words["withdrawing"]
-    done = {words.verbs[word][0] for word in scope - silent if word in words.verbs}
-    return any(not words.alike(verb, USE[words.language]) for verb in done - silent)
+def _words_of(clause: Clause, phrase: Phrase) -> tuple[Word, ...]:
+    part = slice(phrase.begin, phrase.end)
+    found = list(zip(clause.said[part], clause.plain[part], strict=True))
+    return tuple(reversed(found)) if phrase.is_backwards else tuple(found)
 
 
-def _is_owned(old: Statement, value: AbstractSet[str], found: Withdrawal) -> bool:
-    """Return whether an older statement says which of its kind somebody has: a phone, which has been sold since."""
-    is_which = old.verb == "be" and not old.link and old.value is Value.NAME and value == found.gone
-    # of who is no longer a guest, nothing is said of their friend, who is one
-    return is_which and bool(found.subject) and found.subject < old.subject and "be" not in found.scope
+def looked_for(found: Iterable[Withdrawal]) -> Iterator[Sought]:
+    """Yield where something may stand that has ended."""
+    yield from islice(dict.fromkeys(sought for each in found for sought in _looked_for(each)), _SLOTS)
 
 
-def _says_when(words: Iterable[str]) -> bool:
-    """Return whether a time is said; what has ended at no time has ended at all."""
-    return any(word[0] == "~" for word in words)
+def _looked_for(found: Withdrawal) -> Iterator[Sought]:
+    words = lexicon(found.language)
+    values = [word for word in found.phrase if word[1]][:_VALUES]
+    named = [at for at, word in enumerate(found.said) if _names(word, words)][:_MANY]
+    kinds = dict.fromkeys(kind for value in values for kind in _kinds(value, words))
+    kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
+    if values and values[0][0][0] in "#~":
+        kinds |= dict.fromkeys(f"c {found.said[at]}" for at in named if found.said[at] in found.before)
+    nouns = [at for at in named if found.said[at] not in words.verbs]
+    both = (subject for places in (named, nouns) for subject in _subjects(found, places, words))
+    for subject in dict.fromkeys(both):
+        yield from ((found.language, subject, kind) for kind in islice(kinds, _KINDS))
+    for length in range(1, len(values) + 1):  # of whom another takes the place
+        whom = frozenset(word for word, _ in values[:length])
+        yield from ((found.language, whom, f"c {word}") for word in sorted(found.before & {*found.said}))
 
 
-def _valued(word: str, amounts: Iterator[float]) -> str:
-    return f"#{next(amounts, 0):g}" if word[0] == "#" else word
+def _names(word: str, words: AlphabeticLexicon) -> bool:
+    silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
+    return word[0] not in "#~" and all(word not in words[name] for name in silent)
 
 
-def subjects(found: Withdrawal) -> Iterator[frozenset[str]]:
-    """Yield the subjects of which something may have ended."""
-    if found.subject:
-        yield found.subject
-    named = [word for word in found.named if word not in found.values][:_MANY]
+def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
+    """Return what may be said of somebody that a *value* belongs to."""
+    word, stem = value
+    if word[0] in "#~":
+        return ["k time", "k amount"]
+    if word[0].isdigit():
+        return [f"c {word}", "k amount"]
+    verb = words.verbs.get(word, (stem.removeprefix("*"), False))[0]
+    return [f"c {word}"] if stem[0] != "*" else [f"c {word}", f"v {verb}"]
+
+
+def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> Iterator[frozenset[str]]:
+    """Yield subjects of which something may have ended."""
+    is_spoken_of = not SPEAKING.isdisjoint(found.every)  # "the user" is one of "us"
+    speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
+    yield from speaking
+    said = [words.spoken.get(found.said[at]) or found.said[at] for at in named]
+    placed = [f"{found.said[at - 1]} {found.said[at]}" if at else "" for at in named]
     for length in range(1, _SUBJECT + 1):
         for begin in range(len(named) - length + 1):
-            words = frozenset(named[begin : begin + length])
-            yield words - {ME, US} or words
-            if ME in found.subject:
-                yield words | {ME}  # "my main editor"
-
-
-def looked_for(found: Iterable[Withdrawal]) -> Iterator[tuple[str, frozenset[str], str]]:
-    """Yield language, subject and what is said of it, of what may have ended."""
-    yield from islice(_looked_for(found), _SLOTS)
-
-
-def _looked_for(found: Iterable[Withdrawal]) -> Iterator[tuple[str, frozenset[str], str]]:
-    for each in found:
-        word = next((value for value in each.values if value[0] not in "#~"), "")
-        kinds = [f"c {word}"] if word else ["k time", "k amount", f"c {each.values[0][1:]}"]
-        for subject in dict.fromkeys(subjects(each)):
-            yield from ((each.language, subject, kind) for kind in kinds)
+            subject = frozenset(said[begin : begin + length])
+            yield subject
+            yield from (
+                subject | who for who in speaking if is_spoken_of and length < _SUBJECT - 1 and not who <= subject
+            )
+            if length > 1 and placed[begin + length - 1].split()[0] in words["of"]:
+                yield frozenset((*said[begin : begin + length - 1], placed[begin + length - 1]))
+    yield from (frozenset((word,)) for word in sorted(cues(found.language).implied - words.speaking))

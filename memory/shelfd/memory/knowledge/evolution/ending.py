@@ -1,0 +1,205 @@
+"""By which words a note says that something has ended, or never was: "no longer X", "instead of X", "X is over"."""
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+import Stemmer
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load
+from shelfd.memory.knowledge.evolution.tokens import words_in
+
+#: Where a clause ends, beside commas, colons and the words that join clauses.
+_PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
+_WORDS: Final = 4_096  #: whose stems are kept
+_OF_THREAD: Final = threading.local()  #: language -> stemmer, which is one thread's
+
+
+class Ending(IntEnum):
+    """How a note says that something has ended."""
+
+    ENDS = 0  #: of what follows: "no longer X"
+    LEAVES = 1  #: of where somebody was: "left X"
+    ENDED = 2  #: of what stands before: "X is over"
+    NEVER = 3  #: what follows was never so: "wrongly listed as X"
+    DENIES = 4  #: what follows is not so, perhaps never was: "not X"
+    WAS = 5  #: what follows was so once: "formerly X"
+
+
+class Cues(NamedTuple):
+    """What tells in a language that something has ended."""
+
+    phrases: dict[str, tuple[tuple[tuple[str, ...], Ending], ...]]  #: first word -> phrases, and what each says
+    unsure: re.Pattern[str]  #: says that something is only heard of, to come, or so for once
+    kept: re.Pattern[str]  #: says that something is as it was
+    since: re.Pattern[str]  #: "anymore": makes of a denial an end
+    first: frozenset[str]  #: of what something was changed from
+    then: frozenset[str]  #: to what
+    wrong: frozenset[str]  #: says that something was never so
+    silent: frozenset[str]  #: what tells nothing where something is denied: "mehr"
+    implied: frozenset[str]  #: of whom a note speaks that names nobody
+    minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
+    joining: frozenset[str]
+    people: frozenset[str]  #: whose things are not those of another
+    instead: frozenset[str]  #: what was done once instead of another thing ends nothing
+    untold: frozenset[str]  #: words that tell nothing
+
+
+@cache
+def cues(language: str) -> Cues:
+    """Return what tells in *language* that something has ended."""
+    data, lists = load(f"{language}.json")["ending"], lexicon(language)
+    phrases: dict[str, list[tuple[tuple[str, ...], Ending]]] = {}
+    for kind in Ending:
+        for phrase in data[kind.name.lower()].split("|"):
+            words = tuple(phrase.split())
+            phrases.setdefault(words[0], []).append((words, kind))
+    longest_first = {word: tuple(sorted(found, key=lambda one: -len(one[0]))) for word, found in phrases.items()}
+    unsure, kept, since = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since"))
+    names = ("first", "then", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
+    sets = {name: frozenset(data[name].split()) for name in names}
+    untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
+    return Cues(phrases=longest_first, unsure=unsure, kept=kept, since=since, untold=untold, **sets)
+
+
+def may_end(said: Sequence[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a sentence of the words *said* can name something as ended."""
+    known = cues(words.language)
+    if not known.phrases.keys().isdisjoint(said):
+        return True
+    return not known.first.isdisjoint(said) and not words["triggers"].isdisjoint(said)
+
+
+class Clause(NamedTuple):
+    """The words of a clause."""
+
+    said: list[str]  #: folded
+    plain: list[str]  #: as :func:`plain` returns them
+
+    @property
+    def joined(self) -> str:
+        """Its words as one text."""
+        return " ".join(self.said)
+
+    def told(self) -> frozenset[str]:
+        """Return the words that tell something, in either form."""
+        said = (word for word, plain in zip(self.said, self.plain, strict=True) if plain and plain[0] != "@")
+        return frozenset(self.plain).union(said) - {""}
+
+
+class Phrase(NamedTuple):
+    """Where a clause names something as ended."""
+
+    at: int  #: place of the word that tells it
+    kind: Ending
+    begin: int  #: place of the first word of what has ended
+    end: int
+    is_backwards: bool  #: it begins at its end: "X is over"
+
+
+def told(clauses: Iterable[Clause], known: Cues) -> frozenset[str]:
+    """Return what *clauses* say, but those that something is as it was."""
+    return frozenset().union(*(one.told() for one in clauses if known.kept.search(one.joined) is None))
+
+
+def clauses_of(sentence: str, language: str) -> list[Clause]:
+    """Return the clauses of *sentence*."""
+    words, known, found = lexicon(language), cues(language), list[Clause]()
+    for part in _PARTS.split(sentence):
+        every = words_in(part.strip(), language)
+        clause = Clause([], [])
+        for at, word in enumerate(every.words):
+            if word in (",", ":") or word in known.joining:
+                if clause.said:
+                    found.append(clause)
+                    clause = Clause([], [])
+                continue
+            said = f"#{every.amounts[at]:g}" if at in every.amounts else words.spoken.get(word, word)
+            clause.said.append(word)
+            is_name = at == 0 or word in every.proper
+            clause.plain.append("" if word in known.silent else plain(said, words, is_name=is_name))
+        if clause.said:
+            found.append(clause)
+    return found
+
+
+def plain(word: str, words: AlphabeticLexicon, *, is_name: bool = False) -> str:
+    """Return the stem of a word after a star, of a verb that of its dictionary form; "" for what tells nothing.
+
+    A name has none, so that Marco is not taken for Marcos.
+    """
+    untold = cues(words.language).untold
+    if not word or word in untold:
+        return ""
+    if word[-1].isdigit() and (number := word.lstrip("~#")).replace(".", "", 1).isdigit():
+        return f"#{float(number):g}"
+    if word[0] in "#@":
+        return word
+    if word[0] == "~":
+        return word.removesuffix("s")
+    verb = words.verbs.get(word, (word, False))[0]
+    if verb in untold or verb == "be":
+        return ""
+    if is_name and words.language != "de":  # where every noun has a capital
+        return word
+    return "*" + _stem(verb, words.language)
+
+
+@lru_cache(_WORDS)
+def _stem(word: str, language: str) -> str:
+    stemmers: dict[str, Stemmer.Stemmer] = _OF_THREAD.__dict__
+    if (stemmer := stemmers.get(language)) is None:
+        stemmer = stemmers[language] = Stemmer.Stemmer(language)
+    return str(stemmer.stemWord(word))
+
+
+def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
+    """Yield where *clause* names something as ended."""
+    known, last = cues(words.language), len(clause.said)
+    at = 0
+    while at < last:
+        begin, at = at, at + 1
+        for phrase in _told_by(clause, begin, words, known):
+            yield phrase
+            at = max(at, phrase.begin)
+        if clause.said[begin] in known.first and (then := _then(clause, begin, known)) < last:
+            changed = clause.said[then:] if words.language == "de" else clause.said[:then]
+            if _changes(changed, words):
+                yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
+
+
+def _told_by(clause: Clause, begin: int, words: AlphabeticLexicon, known: Cues) -> Iterator[Phrase]:
+    """Yield what the words from place *begin* on name as ended."""
+    said, is_told = clause.said, False
+    for phrase, kind in known.phrases.get(said[begin], ()):
+        end = begin + len(phrase)
+        if tuple(said[begin:end]) != phrase:
+            continue
+        if kind is Ending.ENDED:
+            is_end = end == len(said) or len(phrase) > 1
+            if begin and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"]):
+                yield Phrase(begin, kind, 0, begin, is_backwards=True)
+        elif not is_told and any(clause.plain[end:]):
+            is_told = True  # by the longest of those that begin with the same word
+            was_never = said[begin] in words["never"] and begin and said[begin - 1] in words["be_past"]
+            yield Phrase(begin, Ending.NEVER if was_never else kind, end, len(said), is_backwards=False)
+        elif not is_told and begin and words.language == "de" and kind in (Ending.ENDS, Ending.DENIES):
+            is_told = True  # which may stand at the end
+            yield Phrase(begin, kind, 0, begin, is_backwards=True)
+
+
+def _then(clause: Clause, first: int, known: Cues) -> int:
+    """Return where it is said what something was changed to that was named from place *first* on."""
+    last = len(clause.said)
+    return next((place for place in range(first + 2, last) if clause.said[place] in known.then), last)
+
+
+def _changes(said: Sequence[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a word among *said* tells of a change; in "mot de passe" it is none."""
+    joining = words["prepositions"] | words["of"]
+    return any(
+        word in words["triggers"] and not (place and said[place - 1] in joining) for place, word in enumerate(said)
+    )

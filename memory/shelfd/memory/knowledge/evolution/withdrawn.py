@@ -1,0 +1,229 @@
+"""Whether what a note names as ended is what an older statement says."""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.evolution.circumstances import works_there
+from shelfd.memory.knowledge.evolution.effects import can_end
+from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word
+
+_SILENT: Final = 4  #: words that tell nothing before what has ended
+_DIGIT: Final = re.compile(r"\d")
+_DAY: Final = re.compile(r"~(\d{1,2})([a-z]{3,})")  #: of a month
+
+
+class _Old(NamedTuple):
+    """What an older statement says, in the forms in which a note repeats it."""
+
+    subject: frozenset[str]
+    value: frozenset[str]
+    verb: frozenset[str]
+    forms: frozenset[str]  #: of value and verb, all
+    of_whom: frozenset[str]  #: of the subject, all
+    places: tuple[tuple[str, str], ...]  #: of the subject, what is said with a preposition: ("to", "oslo")
+    is_whole: bool  #: nothing is left out that a note need not repeat
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Whom it is said of, but for who speaks."""
+        return self.subject - SPEAKING
+
+
+def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
+    """Return which of *found* ends what *old* says; None if none does."""
+    if not old.subject or not old.positive or not old.real or old.several or old.past:
+        return None
+    if old.effect is not Effect.SAYS or old.language not in LANGUAGES or any("#" in word for word in old.subject):
+        return None
+    words, known = lexicon(old.language), cues(old.language)
+    for each in found:
+        if each.language != old.language:
+            continue
+        said = _repeated(each, old, words, known)
+        if _ends(each, old, said, words):
+            others = (one for one in found if one.kind is Ending.DENIES and one is not each)
+            if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
+                return each
+    return None
+
+
+def _begins(phrase: Sequence[Word], whom: AbstractSet[str]) -> bool:
+    """Return whether it is somebody of *whom* a phrase speaks first: "not Bob"."""
+    first = next((each for each in phrase if each[1]), ("", ""))
+    return not whom.isdisjoint(first)
+
+
+def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> _Old:
+    every, silent = found.every, words["naming"] | words["joined"] | {"be"}
+    parts = [word.split() for word in old.subject]
+    values = list(_values(old, every, known.minor))
+    said = (
+        [part[-1] for part in parts if part[-1] not in known.implied],
+        values,
+        [word for word in (old.verb, *old.link.split()) if word not in silent],
+    )
+    forms = [{word: form for word in each if (form := plain(word, words))} for each in said]
+    subject, value, verb = (frozenset(word if word in every else each[word] for word in each) for each in forms)
+    of_whom, of_value, of_verb = (frozenset(each).union(each.values()) for each in forms)
+    places = tuple((part[0], part[-1]) for part in parts if len(part) > 1)
+    return _Old(subject, value, verb, of_value | of_verb, of_whom, places, len(values) == len(old.core) + len(old.rest))
+
+
+def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) -> Iterator[str]:
+    """Yield the words of a value that a note has to repeat, as one says them that names only numbers.
+
+    What is counted it need not count, where it counts nothing, nor say when, where it says no time.
+    """
+    amounts = iter(old.amounts)
+    value = [(word, next(amounts, 0.0) if word[0] == "#" else 0.0) for word in (*old.core, *sorted(old.rest))]
+    says_when = any(word[0] == "~" and not _DIGIT.search(word) for word in every)
+    needed = any(word[0] not in "#~" and word not in minor for word, _ in value)
+    is_uncounted = needed and not any(word[0] == "#" for word in every)
+    for word, amount in value:
+        if word[0] == "#":
+            if not is_uncounted:
+                yield _number(word[1:], amount, every)
+        elif word in every:
+            yield word
+        elif (day := _DAY.fullmatch(word)) is not None:
+            is_same_month = f"#{day[1]}" in every and any(one[0] == "~" and one.endswith(day[2]) for one in every)
+            yield f"#{day[1]}" if is_same_month else word
+        elif word[0] == "~" and not _DIGIT.search(word):
+            if says_when or len(value) == 1:
+                yield word
+        elif word not in minor or not needed:
+            yield word
+
+
+def _number(family: str, amount: float, every: AbstractSet[str]) -> str:
+    """Return an *amount* as a note says it; "two days instead of four" leaves the unit out."""
+    said = f"#{amount:g}"
+    if family and said not in every and f"#{family}" in every:
+        numbers = (f"#{amount / factor:g}" for kind, factor in units().values() if kind == family)
+        return next((number for number in numbers if number in every), said)
+    return said
+
+
+def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    if old.event or old.slot is Arity.FIXED:
+        told = {word for word in old.link.split() if word not in words["prepositions"]}
+        if not found.is_correction or not told <= found.every:
+            return False
+    if any(_is_elsewhere(each, found.said, words) for each in said.places):
+        return False
+    if _is_replaced(found, old, said, words):
+        return True
+    if _is_given_away(found, old, said, words):
+        return True
+    near = found.clause | found.earlier | (found.later if found.is_first else NOBODY)
+    if not said.value <= found.every or not _is_of(found, said, near):
+        return False
+    gone = _gone(found, said, words)
+    if said.value and said.verb & gone and said.value <= found.before and said.named <= found.clause:
+        return True  # in the passive: "is no longer led by Ann"
+    if not gone or (said.value and gone.isdisjoint(said.value)):
+        return False
+    return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+
+
+def _is_elsewhere(place: tuple[str, str], said: Sequence[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a note has another preposition before a place: the flight from Oslo is not that to Oslo."""
+    before = [word for word, following in pairwise(said) if following == place[1]]
+    joining = words["prepositions"] | words["of"]
+    return place[0] not in before and (not before or any(word in joining for word in before))
+
+
+def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"."""
+    if old.link or old.event or found.kind not in (Ending.ENDS, Ending.DENIES) or not said.value or not said.named:
+        return False
+    whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
+    return said.named <= whom and said.verb | said.value <= found.before
+
+
+def _is_given_away(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
+    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind is not Ending.ENDS:
+        return False
+    owner = old.subject - words["concrete_nouns"]
+    if (
+        not owner
+        or owner == old.subject
+        or not owner <= found.before
+        or not old.subject.isdisjoint(cues(found.language).people)
+    ):
+        return False
+    others = found.before - owner - said.of_whom
+    return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
+
+
+def _may_lack_verb(
+    found: Withdrawal, old: Statement, said: _Old, gone: AbstractSet[str], words: AlphabeticLexicon
+) -> bool:
+    """Return whether what is said of a thing ends with it, by whatever verb: who left a place is no longer there."""
+    if found.kind is Ending.LEAVES:
+        return old.verb in words["staying"] or old.verb == "be"
+    if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
+        return False
+    if sum(word in words.verbs for word in (*old.words, *old.subject)) > 1:
+        return False  # which of them it says is not certain
+    is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
+    if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
+        return True
+    return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
+    """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
+    people, own = cues(found.language).people, said.named
+    if any(word in people and word not in said.of_whom | said.forms for word in found.before):
+        return False
+    if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
+        return own <= found.clause
+    if found.is_kept or any(word[0] not in "#~@" for word in found.before - said.forms):
+        return False
+    if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
+        return False
+    return own <= near and bool(own or found.is_first or not SPEAKING.isdisjoint(near))
+
+
+def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
+    """Return what has ended of what is said; nothing if something else has."""
+    gone: set[str] = set()
+    wanted = said.forms if said.value <= found.before else said.forms - said.verb
+    silent = 0  #: words that tell nothing, since the last one that did
+    for word, form in found.phrase:
+        forms = {word, form}
+        if not form or (not gone and _is_only_named(word, found, silent, said, words)):
+            silent += 1
+            if said.value and said.value <= gone:
+                break
+        elif not forms.isdisjoint(said.forms):
+            gone |= forms
+            silent = 0
+        elif word in cues(found.language).people and not said.value <= gone | found.before:
+            return set()
+        elif not gone.isdisjoint(wanted) and (silent or _ends_phrase(word, forms, said, words)):
+            break
+        elif forms.isdisjoint(said.of_whom) or silent > _SILENT:
+            return set()
+    return gone
+
+
+def _is_only_named(word: str, found: Withdrawal, silent: int, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether a word says of what kind that is which is named next: "the group X", "wrongly listed as X"."""
+    if word in said.forms:
+        return False
+    if word in words["concrete_nouns"] or word in words["groups"]:
+        return True
+    return found.kind is Ending.NEVER and not silent
+
+
+def _ends_phrase(word: str, forms: AbstractSet[str], said: _Old, words: AlphabeticLexicon) -> bool:
+    return word in words.verbs or word[0] == "~" or not forms.isdisjoint(said.of_whom)
