@@ -38,6 +38,7 @@ class Cues(NamedTuple):
     since: re.Pattern[str]  #: "anymore": makes of a denial an end
     first: frozenset[str]  #: of what something was changed from
     then: frozenset[str]  #: to what
+    changed: frozenset[str]  #: says with these that something changed, beside the words that say so alone
     wrong: frozenset[str]  #: says that something was never so
     silent: frozenset[str]  #: what tells nothing where something is denied: "mehr"
     implied: frozenset[str]  #: of whom a note speaks that names nobody
@@ -59,7 +60,7 @@ def cues(language: str) -> Cues:
             phrases.setdefault(words[0], []).append((words, kind))
     longest_first = {word: tuple(sorted(found, key=lambda one: -len(one[0]))) for word, found in phrases.items()}
     unsure, kept, since = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since"))
-    names = ("first", "then", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
+    names = ("first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
     sets = {name: frozenset(data[name].split()) for name in names}
     untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
     return Cues(phrases=longest_first, unsure=unsure, kept=kept, since=since, untold=untold, **sets)
@@ -70,7 +71,7 @@ def may_end(said: Sequence[str], words: AlphabeticLexicon) -> bool:
     known = cues(words.language)
     if not known.phrases.keys().isdisjoint(said):
         return True
-    return not known.first.isdisjoint(said) and not words["triggers"].isdisjoint(said)
+    return not known.first.isdisjoint(said) and _changes(said, words)
 
 
 class Clause(NamedTuple):
@@ -199,7 +200,5 @@ def _then(clause: Clause, first: int, known: Cues) -> int:
 
 def _changes(said: Sequence[str], words: AlphabeticLexicon) -> bool:
     """Return whether a word among *said* tells of a change; in "mot de passe" it is none."""
-    joining = words["prepositions"] | words["of"]
-    return any(
-        word in words["triggers"] and not (place and said[place - 1] in joining) for place, word in enumerate(said)
-    )
+    joining, changing = words["prepositions"] | words["of"], words["triggers"] | cues(words.language).changed
+    return any(word in changing and not (place and said[place - 1] in joining) for place, word in enumerate(said))

@@ -152,7 +152,8 @@ def _is_past(clause: Clause, words: AlphabeticLexicon) -> bool:
 def _happened(clause: Clause, words: AlphabeticLexicon) -> bool:
     """Return whether a clause tells what was done once, and of no change."""
     done = [word for word in clause.said if word in words.verbs and words.verbs[word][1]]
-    return bool(done) and words["triggers"].isdisjoint(done) and words["perfect"].isdisjoint(clause.said)
+    is_since = not (words["perfect"] | words["be"] - words["be_past"]).isdisjoint(clause.said)  # "is done", "has done"
+    return bool(done) and words["triggers"].isdisjoint(done) and not is_since
 
 
 def _words_of(clause: Clause, phrase: Phrase) -> tuple[Word, ...]:

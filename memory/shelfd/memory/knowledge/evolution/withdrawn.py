@@ -41,6 +41,8 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
         return None
     if old.effect is not Effect.SAYS or old.language not in LANGUAGES or any("#" in word for word in old.subject):
         return None
+    if (old.verb, old.link) == ("be", "to"):
+        return None  # who "has been to" a place
     words, known = lexicon(old.language), cues(old.language)
     for each in found:
         if each.language != old.language:
