@@ -48,7 +48,7 @@ def test_a_word_that_tells_of_an_end_counts_only_where_it_does() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_language_has_words_for_each_way_in_which_something_ends(language: str) -> None:
-    kinds = {kind for phrases in cues(language).phrases.values() for _, kind in phrases}
+    kinds = {kind for phrases in cues(language).phrases.values() for _, kind, _ in phrases}
     assert kinds == set(Ending)
 
 

@@ -32,7 +32,7 @@ class Ending(IntEnum):
 class Cues(NamedTuple):
     """What tells in a language that something has ended."""
 
-    phrases: dict[str, tuple[tuple[tuple[str, ...], Ending], ...]]  #: first word -> phrases, and what each says
+    phrases: dict[str, tuple[tuple[tuple[str, ...], Ending, int], ...]]  #: word -> phrases, what each says, its place
     unsure: re.Pattern[str]  #: says that something is only heard of, to come, or so for once
     kept: re.Pattern[str]  #: says that something is as it was
     since: re.Pattern[str]  #: "anymore": makes of a denial an end
@@ -53,11 +53,13 @@ class Cues(NamedTuple):
 def cues(language: str) -> Cues:
     """Return what tells in *language* that something has ended."""
     data, lists = load(f"{language}.json")["ending"], lexicon(language)
-    phrases: dict[str, list[tuple[tuple[str, ...], Ending]]] = {}
+    common = lists["be"] | lists["perfect"] | lists["determiners"] | lists["pronouns"]
+    phrases: dict[str, list[tuple[tuple[str, ...], Ending, int]]] = {}
     for kind in Ending:
         for phrase in data[kind.name.lower()].split("|"):
             words = tuple(phrase.split())
-            phrases.setdefault(words[0], []).append((words, kind))
+            place = next(at for at, word in enumerate(words) if word not in common)  # else each sentence is looked at
+            phrases.setdefault(words[place], []).append((words, kind, place))
     longest_first = {word: tuple(sorted(found, key=lambda one: -len(one[0]))) for word, found in phrases.items()}
     unsure, kept, since = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since"))
     names = ("first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
@@ -172,12 +174,13 @@ def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
                 yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
 
 
-def _told_by(clause: Clause, begin: int, words: AlphabeticLexicon, known: Cues) -> Iterator[Phrase]:
-    """Yield what the words from place *begin* on name as ended."""
+def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> Iterator[Phrase]:
+    """Yield what the word at place *at*, with those around it, names as ended."""
     said, is_told = clause.said, False
-    for phrase, kind in known.phrases.get(said[begin], ()):
+    for phrase, kind, place in known.phrases.get(said[at], ()):
+        begin = at - place
         end = begin + len(phrase)
-        if tuple(said[begin:end]) != phrase:
+        if begin < 0 or tuple(said[begin:end]) != phrase:
             continue
         if kind is Ending.ENDED:
             is_end = end == len(said) or len(phrase) > 1
