@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
@@ -47,6 +47,8 @@ class Cues(NamedTuple):
     people: frozenset[str]  #: whose things are not those of another
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
     untold: frozenset[str]  #: words that tell nothing
+    nameless: frozenset[str]  #: words that are in no subject
+    unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
 
 
 @cache
@@ -64,8 +66,19 @@ def cues(language: str) -> Cues:
     unsure, kept, since = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since"))
     names = ("first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
     sets = {name: frozenset(data[name].split()) for name in names}
+    sets["joining"] |= {",", ":"}
     untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
-    return Cues(phrases=longest_first, unsure=unsure, kept=kept, since=since, untold=untold, **sets)
+    silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
+    return Cues(
+        phrases=longest_first,
+        unsure=unsure,
+        kept=kept,
+        since=since,
+        untold=untold,
+        nameless=frozenset[str]().union(*(lists[name] for name in silent)),
+        unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
+        **sets,
+    )
 
 
 def may_end(said: Sequence[str], words: AlphabeticLexicon) -> bool:
@@ -81,11 +94,7 @@ class Clause(NamedTuple):
 
     said: list[str]  #: folded
     plain: list[str]  #: as :func:`plain` returns them
-
-    @property
-    def joined(self) -> str:
-        """Its words as one text."""
-        return " ".join(self.said)
+    joined: str  #: the words as one text
 
     def told(self) -> frozenset[str]:
         """Return the words that tell something, in either form."""
@@ -103,38 +112,34 @@ class Phrase(NamedTuple):
     is_backwards: bool  #: it begins at its end: "X is over"
 
 
-def told(clauses: Iterable[Clause], known: Cues) -> frozenset[str]:
-    """Return what *clauses* say, but those that something is as it was."""
-    return frozenset().union(*(one.told() for one in clauses if known.kept.search(one.joined) is None))
-
-
 def clauses_of(sentence: str, language: str) -> list[Clause]:
     """Return the clauses of *sentence*."""
     words, known, found = lexicon(language), cues(language), list[Clause]()
+    spoken, silent, joining = words.spoken, known.silent, known.joining
     for part in _PARTS.split(sentence):
         every = words_in(part.strip(), language)
-        clause = Clause([], [])
+        told: tuple[list[str], list[str]] = [], []
         for at, word in enumerate(every.words):
-            if word in (",", ":") or word in known.joining:
-                if clause.said:
-                    found.append(clause)
-                    clause = Clause([], [])
+            if word in joining:
+                if told[0]:
+                    found.append(Clause(*told, " ".join(told[0])))
+                    told = [], []
                 continue
-            said = f"#{every.amounts[at]:g}" if at in every.amounts else words.spoken.get(word, word)
-            clause.said.append(word)
+            said = f"#{every.amounts[at]:g}" if at in every.amounts else spoken.get(word, word)
             is_name = at == 0 or word in every.proper
-            clause.plain.append("" if word in known.silent else plain(said, words, is_name=is_name))
-        if clause.said:
-            found.append(clause)
+            told[0].append(word)
+            told[1].append("" if word in silent else plain(said, words, known, is_name=is_name))
+        if told[0]:
+            found.append(Clause(*told, " ".join(told[0])))
     return found
 
 
-def plain(word: str, words: AlphabeticLexicon, *, is_name: bool = False) -> str:
+def plain(word: str, words: AlphabeticLexicon, known: Cues, *, is_name: bool = False) -> str:
     """Return the stem of a word after a star, of a verb that of its dictionary form; "" for what tells nothing.
 
     A name has none, so that Marco is not taken for Marcos.
     """
-    untold = cues(words.language).untold
+    untold = known.untold
     if not word or word in untold:
         return ""
     if word[-1].isdigit() and (number := word.lstrip("~#")).replace(".", "", 1).isdigit():

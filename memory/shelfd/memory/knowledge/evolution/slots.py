@@ -196,14 +196,13 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
 
 def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
     """Yield the slots in which something may stand that is named as ended."""
-    subjects: dict[frozenset[str], str] = {}  # all are of one language
-    for language, subject, said in looked_for(found):
-        if (name := subjects.get(subject)) is None:
-            name = subjects[subject] = _subject(language, subject)
-        if said[:2] == "v ":
-            yield from ((name, one) for one in _verbs(language, said[2:]))
-        else:
-            yield name, said
+    for language, subject, kinds in looked_for(found):
+        name = _subject(language, subject)
+        for said in kinds:
+            if said[:2] == "v ":
+                yield from ((name, one) for one in _verbs(language, said[2:]))
+            else:
+                yield name, said
 
 
 def _denied(statement: Statement) -> str:

@@ -18,7 +18,6 @@ from shelfd.memory.knowledge.evolution.ending import (
     cues,
     may_end,
     phrases_in,
-    told,
 )
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, sentences_of
@@ -39,8 +38,8 @@ _KINDS: Final = 5  #: of what may be said of it
 _PASSIVE: Final = frozenset(("wird", "werden"))
 #: A word as it was said, and in plain form; "" of what tells nothing.
 Word: TypeAlias = tuple[str, str]
-#: Language, subject, and what is said of it.
-Sought: TypeAlias = tuple[str, frozenset[str], str]
+#: Language, subject, and what may be said of it.
+Sought: TypeAlias = tuple[str, frozenset[str], tuple[str, ...]]
 
 
 class Withdrawal(NamedTuple):
@@ -82,12 +81,15 @@ def _withdrawals(text: str, words: AlphabeticLexicon, known: Cues) -> Iterator[W
     is_correction = not known.wrong.isdisjoint(said) or not words["correction_heads"].isdisjoint(said)
     around = zip([[], *sentences], sentences, [*sentences[1:], []], can_end, strict=False)
     for before, clauses, following, may in around:
-        if may and known.unsure.search(" ".join(clause.joined for clause in clauses)) is None:
-            for at, clause in enumerate(clauses):
-                if not _is_real(clause, words):
-                    break  # nor is what follows
-                if known.kept.search(clause.joined) is None:
-                    yield from _of_clause(_Around(before, clauses, following, at), is_correction, words, known)
+        phrases = [list(phrases_in(clause, words)) for clause in clauses] if may else []
+        if not any(phrases) or known.unsure.search(" ".join(clause.joined for clause in clauses)) is not None:
+            continue
+        said_around = _Around(*([_Said.of(clause, known) for clause in part] for part in (before, clauses, following)))
+        for at, found in enumerate(phrases):
+            if not _is_real(clauses[at], words):
+                break  # nor is what follows
+            if found and not said_around.sentence[at].is_kept:
+                yield from _of_clause(said_around, at, found, is_correction, words, known)
 
 
 def _is_real(clause: Clause, words: AlphabeticLexicon) -> bool:
@@ -97,26 +99,40 @@ def _is_real(clause: Clause, words: AlphabeticLexicon) -> bool:
     return unreal <= _PASSIVE if is_passive else not unreal
 
 
+class _Said(NamedTuple):
+    """A clause, and what it says."""
+
+    clause: Clause
+    told: frozenset[str]
+    is_kept: bool  #: it says that something is as it was
+
+    @classmethod
+    def of(cls, clause: Clause, known: Cues) -> "_Said":
+        return cls(clause, clause.told(), known.kept.search(clause.joined) is not None)
+
+
 class _Around(NamedTuple):
-    """A clause, and what is said around it."""
+    """A sentence in which something is named as ended, and those around it."""
 
-    sentence_before: list[Clause]
-    clauses: list[Clause]  #: of its sentence
-    next_sentence: list[Clause]
-    at: int
-
-    @property
-    def clause(self) -> Clause:
-        return self.clauses[self.at]
+    before: list[_Said]
+    sentence: list[_Said]
+    following: list[_Said]
 
 
-def _of_clause(around: _Around, is_correction: bool, words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
-    clause, sooner, after = around.clause, around.clauses[: around.at], around.clauses[around.at + 1 :]
-    is_past = _is_past(clause, words)
-    is_certain = known.since.search(clause.joined) is not None
-    for phrase in phrases_in(clause, words):
+def _of_clause(
+    around: _Around,
+    at: int,
+    phrases: Iterable[Phrase],
+    is_correction: bool,
+    words: AlphabeticLexicon,
+    known: Cues,
+) -> Iterator[Withdrawal]:
+    """Yield what the clause at place *at* of a sentence names as ended."""
+    clause, sooner, after = around.sentence[at].clause, around.sentence[:at], around.sentence[at + 1 :]
+    is_past, is_certain = _is_past(clause, words), known.since.search(clause.joined) is not None
+    for phrase in phrases:
         kind = Ending.ENDS if phrase.kind is Ending.DENIES and is_certain else phrase.kind
-        is_contrast = (phrase.at == 0 and bool(sooner)) or any(any(one.plain) for one in after[:1])
+        is_contrast = (phrase.at == 0 and bool(sooner)) or any(one.told for one in after[:1])
         if is_past and kind is not Ending.WAS:
             continue
         if kind in (Ending.DENIES, Ending.WAS) and not is_contrast and not (is_correction and kind is Ending.DENIES):
@@ -129,15 +145,20 @@ def _of_clause(around: _Around, is_correction: bool, words: AlphabeticLexicon, k
             words.language,
             kind,
             _words_of(clause, phrase),
-            clause.told(),
-            Clause(clause.said[: phrase.at], clause.plain[: phrase.at]).told(),
-            told([*around.sentence_before, *sooner], known),
-            told([*after, *around.next_sentence], known),
-            is_first=not any(any(one.plain) for one in sooner),
-            is_kept=any(known.kept.search(one.joined) is not None for one in around.clauses),
+            around.sentence[at].told,
+            Clause(clause.said[: phrase.at], clause.plain[: phrase.at], "").told(),
+            _told([*around.before, *sooner]),
+            _told([*after, *around.following]),
+            is_first=not any(one.told for one in sooner),
+            is_kept=any(one.is_kept for one in around.sentence),
             is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
-            said=tuple(word for one in (*around.sentence_before, *around.clauses) for word in one.said),
+            said=tuple(word for one in (*around.before, *around.sentence) for word in one.clause.said),
         )
+
+
+def _told(clauses: Iterable[_Said]) -> frozenset[str]:
+    """Return what *clauses* say, but those that something is as it was."""
+    return frozenset().union(*(one.told for one in clauses if not one.is_kept))
 
 
 def _is_past(clause: Clause, words: AlphabeticLexicon) -> bool:
@@ -163,30 +184,32 @@ def _words_of(clause: Clause, phrase: Phrase) -> tuple[Word, ...]:
 
 
 def looked_for(found: Iterable[Withdrawal]) -> Iterator[Sought]:
-    """Yield where something may stand that has ended."""
-    yield from islice(dict.fromkeys(sought for each in found for sought in _looked_for(each)), _SLOTS)
+    """Yield where something may stand that has ended: subjects, and what may be said of each."""
+    room = _SLOTS
+    for each in found:
+        for sought in _looked_for(each):
+            room -= len(sought[2])
+            if room < 0:
+                return
+            yield sought
 
 
 def _looked_for(found: Withdrawal) -> Iterator[Sought]:
-    words = lexicon(found.language)
+    words, known = lexicon(found.language), cues(found.language)
     values = [word for word in found.phrase if word[1]][:_VALUES]
-    named = [at for at, word in enumerate(found.said) if _names(word, words)][:_MANY]
+    named = [at for at, word in enumerate(found.said) if word not in known.nameless and word[0] not in "#~"]
+    named = named[:_MANY]
     kinds = dict.fromkeys(kind for value in values for kind in _kinds(value, words))
     kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
     if values and values[0][0][0] in "#~":
         kinds |= dict.fromkeys(f"c {found.said[at]}" for at in named if found.said[at] in found.before)
     nouns = [at for at in named if found.said[at] not in words.verbs]
     both = (subject for places in (named, nouns) for subject in _subjects(found, places, words))
-    for subject in dict.fromkeys(both):
-        yield from ((found.language, subject, kind) for kind in islice(kinds, _KINDS))
+    first = tuple(islice(kinds, _KINDS))
+    yield from ((found.language, subject, first) for subject in dict.fromkeys(both))
+    others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     for length in range(1, len(values) + 1):  # of whom another takes the place
-        whom = frozenset(word for word, _ in values[:length])
-        yield from ((found.language, whom, f"c {word}") for word in sorted(found.before & {*found.said}))
-
-
-def _names(word: str, words: AlphabeticLexicon) -> bool:
-    silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
-    return word[0] not in "#~" and all(word not in words[name] for name in silent)
+        yield found.language, frozenset(word for word, _ in values[:length]), others
 
 
 def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
@@ -216,4 +239,4 @@ def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> 
             )
             if length > 1 and placed[begin + length - 1].split()[0] in words["of"]:
                 yield frozenset((*said[begin : begin + length - 1], placed[begin + length - 1]))
-    yield from (frozenset((word,)) for word in sorted(cues(found.language).implied - words.speaking))
+    yield from cues(found.language).unnamed

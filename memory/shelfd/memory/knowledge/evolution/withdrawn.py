@@ -70,7 +70,7 @@ def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known
         values,
         [word for word in (old.verb, *old.link.split()) if word not in silent],
     )
-    forms = [{word: form for word in each if (form := plain(word, words))} for each in said]
+    forms = [{word: form for word in each if (form := plain(word, words, known))} for each in said]
     subject, value, verb = (frozenset(word if word in every else each[word] for word in each) for each in forms)
     of_whom, of_value, of_verb = (frozenset(each).union(each.values()) for each in forms)
     places = tuple((part[0], part[-1]) for part in parts if len(part) > 1)
