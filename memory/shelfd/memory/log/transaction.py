@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, GovernanceViolation
+from shelfd.memory.log.superseding import unsuperseded
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
@@ -277,18 +278,9 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None))
 
-    def reinstate(self, note: Note) -> Note:
-        """Have a note count again that another one stands for; it holds as long as it did before it was superseded."""
-        valid_to = note.valid_to
-        for row in reversed(self._writer.log.of_note(note.row)):
-            before = row.before or {}
-            if "superseded_by" in before:
-                valid_to = before.get("valid_to", valid_to)
-            if "valid_to" in before or ("superseded_by" in before and before["superseded_by"] is None):
-                break
-        extra = note.extra._replace(superseded_reason=None)
-        changed = note._replace(superseded_by=None, valid_to=valid_to, extra=extra)
-        return self.change_note(note, changed, kind="note.restored")
+    def unsuperseded(self, note: Note) -> Note:
+        """Return *note* as it is if no other stands for it: it holds as long as it did before it was superseded."""
+        return unsuperseded(note, reversed(self._writer.log.of_note(note.row))) if note.superseded_by else note
 
     def put_link(self, link: Link, nugget: str, *, is_restored: bool = False) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.history import rewind
+from shelfd.memory.log.superseding import can_stand_for, superseded_as
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note
@@ -166,10 +167,11 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
         kept.append(Retained(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
-    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
-        new = new._replace(superseded_by=note.superseded_by)
-        kept.append(Retained(note_id, "superseded_by", PURGED))
-        restored -= 1
+    heir = new.superseded_by
+    if heir is not None and heir != note.superseded_by and not can_stand_for(tx.rows, heir, note_id):
+        wanted, new = new, superseded_as(note, new)
+        restored -= len(changed_fields(new, wanted))
+        kept.append(Retained(note_id, "superseded_by", PURGED if tx.rows.notes.get(heir) is None else EDITED))
     if not changed_fields(note, new):
         return 0
     try:

@@ -1,0 +1,147 @@
+"""What was superseded and counts again: it holds until whenever it held before, whatever brought it back."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from fakes import Api
+from shelfd.memory.tending import purge
+
+LINZ, GRAZ, WELS = "Eva lives in Linz.", "Eva lives in Graz now.", "Eva moved to Wels."
+
+
+async def moved(api: Api, *places: str, **named: Any) -> list[str]:
+    """Store where Eva lives, each place in place of the one before; return the notes' ids."""
+    ids: list[str] = []
+    for said in places:
+        result = await api.call("remember", content=said, evolve=True, **named)
+        assert result["superseded"] == ids[-1:]
+        ids.append(result["note"]["id"])
+    return ids
+
+
+def standing(note: dict[str, Any]) -> dict[str, Any]:
+    """What a note says of whether it counts and until when it holds."""
+    return {name: note[name] for name in ("superseded_by", "superseded_reason", "valid_to") if name in note}
+
+
+async def versions(api: Api, note_id: str) -> list[dict[str, Any]]:
+    return list((await api.call("note.history", id=note_id))["versions"])
+
+
+async def test_what_a_purged_note_had_replaced_holds_as_long_as_before(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    assert standing(await either.note(old)).keys() == {"superseded_by", "superseded_reason", "valid_to"}
+    await either.call("forget", id=new, purge=True)
+    assert standing(await either.note(old)) == {}
+    assert await either.found("where does Eva live") == [LINZ]
+    assert (await versions(either, old))[-1]["change"] == {
+        "superseded_by": None, "superseded_reason": None, "valid_to": None,
+    }  # fmt: skip
+    later = "2100-01-01T00:00:00Z"
+    assert await either.found("where does Eva live", as_of=later) == [LINZ]
+    again = await either.call("remember", content=WELS, evolve=True)
+    assert again["superseded"] == [old]
+
+
+async def test_until_when_a_caller_said_that_it_held_stays_after_a_purge(either: Api) -> None:
+    until = "2100-01-01T00:00:00Z"
+    (old,) = await moved(either, LINZ, valid_to=until)
+    new = (await either.call("remember", content=GRAZ, evolve=True))["note"]["id"]
+    await either.call("forget", id=new, purge=True)
+    assert standing(await either.note(old)) == {"valid_to": until}
+
+
+async def test_what_replaced_a_purged_note_replaces_what_that_had(either: Api) -> None:
+    first, second, third = await moved(either, LINZ, GRAZ, WELS)
+    was = standing(await either.note(first))
+    await either.call("forget", id=second, purge=True)
+    assert standing(await either.note(first)) == {**was, "superseded_by": third}
+    assert await either.found("where does Eva live") == [WELS]
+    await either.call("forget", id=third, purge=True)
+    assert standing(await either.note(first)) == {}
+
+
+async def test_a_nugget_is_purged_with_what_counts_again_meanwhile(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purge, "NOTES_AT_ONCE", 1)
+    first, second, _ = await moved(either, LINZ, GRAZ, WELS, nugget="eva")
+    await either.call("note.edit", id=first, add_tags=["last"])
+    await either.call("note.edit", id=second, add_tags=["last"])
+    await either.call("nugget.remove", name="eva", purge=True)
+    assert (await either.call("note.list", include_hidden=True))["total"] == 0
+
+
+async def test_a_hidden_note_stays_hidden_when_it_is_superseded_no_more(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    await either.call("note.hide", id=old)
+    await either.call("forget", id=new, purge=True)
+    note = await either.note(old)
+    assert (note["hidden"], standing(note)) == (True, {})
+
+
+async def test_a_supersession_that_is_taken_back_takes_its_end_along(either: Api) -> None:
+    (old,) = await moved(either, LINZ)
+    seq = either.shelf().view.log.last_seq
+    await either.call("remember", content=GRAZ, evolve=True)
+    assert (await either.call("undo", tx=seq + 1))["kept"] == []
+    assert standing(await either.note(old)) == {}
+
+
+async def test_an_undo_does_not_end_what_a_purged_note_had_replaced(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    seq = either.shelf().view.log.last_seq
+    await either.call("note.restore", id=old)
+    await either.call("forget", id=new, purge=True)
+    undone = await either.call("undo", tx=seq + 1)
+    assert standing(await either.note(old)) == {}
+    assert [(one["field"], one["why"]) for one in undone["kept"]] == [("superseded_by", "purged")]
+
+
+async def test_a_revert_does_not_end_what_a_purged_note_had_replaced(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    rev = (await either.note(old))["rev"]
+    await either.call("note.restore", id=old)
+    await either.call("forget", id=new, purge=True)
+    await either.call("note.revert", id=old, rev=rev)
+    assert standing(await either.note(old)) == {}
+
+
+async def test_a_key_that_has_a_value_again_holds(either: Api) -> None:
+    fact = (await either.call("remember", content=LINZ, key="home of Eva", evolve=True))["note"]["id"]
+    result = await either.call("remember", content="Eva moved to Graz.", evolve=True)
+    assert result["superseded"] == [fact]
+    for content in (LINZ, "Eva lives in Rome."):
+        told = await either.call("remember", content=content, key="home of Eva")
+        assert (told["note"]["id"], standing(told["note"])) == (fact, {})
+        await either.call("undo", tx=either.shelf().view.log.last_seq)
+    until = "2100-01-01T00:00:00Z"
+    told = await either.call("remember", content=LINZ, key="home of Eva", valid_to=until)
+    assert standing(told["note"]) == {"valid_to": until}
+
+
+async def test_notes_do_not_replace_each_other_in_a_circle(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    seq = either.shelf().view.log.last_seq
+    await either.call("note.restore", id=old)
+    await either.call("mark_note_superseded", note_id=new, superseded_by_id=old)
+    await either.call("undo", tx=seq + 1)
+    assert await either.found("where does Eva live") == [LINZ]
+    rev = (await versions(either, old))[1]["rev"]
+    await either.call("note.revert", id=old, rev=rev)
+    assert await either.found("where does Eva live") == [LINZ]
+
+
+async def test_a_note_whose_successor_expired_can_be_restored(either: Api) -> None:
+    old = (await moved(either, LINZ))[0]
+    new = await either.call("remember", content=GRAZ, evolve=True, ttl_days=1)
+    assert new["superseded"] == [old]
+    either.clock.advance(timedelta(days=2))
+    await asyncio.sleep(0)
+    assert await either.found("where does Eva live") == []
+    await either.call("note.restore", id=old)
+    assert standing(await either.note(old)) == {}
+    assert await either.found("where does Eva live") == [LINZ]
