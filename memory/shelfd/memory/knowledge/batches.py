@@ -51,7 +51,8 @@ class _Batch(NamedTuple):
         position: Where it ends.
         seen: The last change when its notes were read.
         later: What a model is to do with some of them.
-        changed: Rows of those that were there before, and say something else now, or count again.
+        changed: Rows of those that were there before.
+        otherwise: Rows of those of them that may say something else now, or count again.
         is_following: Whether it is the next of the log, and not notes that are read again.
     """
 
@@ -60,6 +61,7 @@ class _Batch(NamedTuple):
     seen: int
     later: Mapping[str, Sequence[int]]
     changed: Collection[int] = ()
+    otherwise: Collection[int] = ()
     is_following: bool = False
 
 
@@ -108,6 +110,7 @@ class Batches:
         position = began
         later: Mapping[str, Sequence[int]] = {}
         changed: Collection[int] = ()
+        otherwise: Collection[int] = ()
         is_following = False
         if position.rules != self._rules or self._shelf.view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
@@ -115,7 +118,8 @@ class Batches:
         if position.seq < last_seq:
             rows = self._shelf.view.log.page(since_seq=position.seq, limit=BATCH)
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
-            changed = {row.row for row in rows if row.row is not None and _says_otherwise(row)}
+            changed = {row.row for row in rows if row.row is not None and row.before is not None}
+            otherwise = {row.row for row in rows if row.row is not None and _says_otherwise(row)}
             is_following = True
             notes: Sequence[Note] = list(self._shelf.view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
@@ -128,7 +132,7 @@ class Batches:
                 position = position._replace(is_scanning=False, below=None, phrases=(), entities=())
             if notes and not position.is_reading_all:
                 notes = self._concerned(notes, position)
-        await self._derive(notes, _Batch(began, position, last_seq, later, changed, is_following))
+        await self._derive(notes, _Batch(began, position, last_seq, later, changed, otherwise, is_following))
 
     async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
         """Return what each of some notes mentions, without storing it."""
@@ -204,7 +208,7 @@ class Batches:
             rows.edges.put([NoteEdges(one.note.row, one.edges, text) for one, text in each])
             said = [(one.note, None if one.stated is None else state(tx, one.note, one.stated)) for one in still]
             if batch.is_following:  # they are in order, and all older ones were read
-                contest(tx, said, batch.changed)
+                contest(tx, said, batch.otherwise)
             if batch.changed:
                 settle(tx, [one.note for one in still if one.note.row in batch.changed])
             if is_last:

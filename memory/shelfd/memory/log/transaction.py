@@ -18,6 +18,8 @@ LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 #: How a conflict is resolved by itself, and comes back when that is taken back.
 OF_THEMSELVES: Final = ("hidden", "superseded", "quarantined")
+#: How one is decided by what supersedes one of its notes; that it counts again takes this back.
+_KEEPING_ONE: Final = ("a", "b")
 #: Ids that are drawn together.
 _IDS_DRAWN: Final = 256
 #: Conflicts of one note that are followed.
@@ -262,7 +264,7 @@ class Transaction:
             if not note.live and conflict.resolution is None:
                 resolution = "hidden" if note.hidden else "superseded" if note.superseded_by else "quarantined"
                 self.put_conflict(conflict._replace(resolved_at=self.now, resolution=resolution))
-            elif note.live and conflict.resolution in OF_THEMSELVES and self.is_contested(conflict):
+            elif note.live and conflict.resolution in (*OF_THEMSELVES, *_KEEPING_ONE) and self.is_contested(conflict):
                 self.put_conflict(conflict._replace(resolved_at=None, resolution=None))
 
     def is_contested(self, conflict: StoredConflict) -> bool:
