@@ -145,3 +145,47 @@ async def test_a_note_whose_successor_expired_can_be_restored(either: Api) -> No
     await either.call("note.restore", id=old)
     assert standing(await either.note(old)) == {}
     assert await either.found("where does Eva live") == [LINZ]
+
+
+async def test_what_replaced_an_undone_note_replaces_what_that_had(either: Api) -> None:
+    (first,) = await moved(either, LINZ)
+    seq = either.shelf().view.log.last_seq
+    either.clock.advance(timedelta(days=1))
+    second = (await either.call("remember", content=GRAZ, evolve=True))["note"]["id"]
+    either.clock.advance(timedelta(days=1))
+    third = await either.call("remember", content=WELS, evolve=True)
+    assert third["superseded"] == [second]
+    undone = await either.call("undo", tx=seq + 1)
+    assert [(one["note_id"], one["field"], one["why"]) for one in undone["kept"]] == [
+        (first, "superseded_by", "edited")
+    ]
+    ended = await either.note(first)
+    assert ended["superseded_by"] == third["note"]["id"]
+    assert ended["valid_to"] == third["note"]["valid_from"]
+    assert await either.found("where does Eva live") == [WELS]
+    await either.call("undo", tx=either.shelf().view.log.page(since_seq=seq + 5, limit=9)[0].tx)
+    assert (await either.note(first))["superseded_by"] == second
+    await either.call("undo", tx=seq + 3)
+    await either.call("undo", tx=seq + 1)
+    assert standing(await either.note(first)) == {}
+
+
+async def test_what_is_undone_together_stands_for_nothing(either: Api) -> None:
+    (first,) = await moved(either, LINZ)
+    seq = either.shelf().view.log.last_seq
+    notes = [{"content": content, "evolve": True} for content in (GRAZ, WELS)]
+    batch = await either.call("remember_many", notes=notes)
+    assert [one["status"] for one in batch["evolved"]] == ["updated", "updated"]
+    assert (await either.call("undo", tx=seq + 1))["kept"] == []
+    assert standing(await either.note(first)) == {}
+    assert await either.found("where does Eva live") == [LINZ]
+
+
+async def test_a_supersession_that_a_caller_takes_back_ends_whatever_came_later(either: Api) -> None:
+    old, new = [(await either.remember(content))["id"] for content in (LINZ, "Eva lives in Rome.")]
+    seq = either.shelf().view.log.last_seq
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=new)
+    later = await either.call("remember", content=WELS, evolve=True)
+    assert later["superseded"] == [new]
+    assert (await either.call("undo", tx=seq + 1))["kept"] == []
+    assert standing(await either.note(old)) == {}
