@@ -16,7 +16,7 @@ from shelfd.memory.knowledge.deriving import Derived, prepare, steps_of
 from shelfd.memory.knowledge.entities.kinds import folded
 from shelfd.memory.knowledge.entities.own import own_types, rules_of
 from shelfd.memory.knowledge.evolution.applying import state, store_held
-from shelfd.memory.knowledge.evolution.contesting import contest
+from shelfd.memory.knowledge.evolution.contesting import contest, contest_others
 from shelfd.memory.knowledge.evolution.settling import settle
 from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, position_now, position_of, read_again
@@ -211,6 +211,8 @@ class Batches:
                 contest(tx, said, batch.otherwise)
             if batch.changed:
                 settle(tx, [one.note for one in still if one.note.row in batch.changed])
+            if batch.otherwise:
+                contest_others(tx, [one.note for one in still if one.note.row in batch.otherwise])
             if is_last:
                 self._store_position(tx, batch)
             changed = [name for one in still for name in aliases.changed(one.note.row, one.learned)]

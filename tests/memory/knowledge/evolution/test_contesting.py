@@ -236,3 +236,29 @@ async def test_what_is_said_while_notes_are_read_again_is_compared(either: Api) 
     await either.remember(A)
     await either.remember(B)
     assert [found[:2] for found in await conflicts(either)] == [(A, B)]
+
+
+@pytest.mark.parametrize("way", ["a", "hide", "edit"])
+async def test_what_says_the_same_as_a_note_that_contradicts_no_more_still_does(either: Api, way: str) -> None:
+    first = await either.remember("The door is open.")
+    await either.remember("The door is not open.")
+    assert len(await _listed(either)) == 1
+    await either.remember("The door is open.")
+    (found,) = await _listed(either)
+    if way == "a":
+        await either.call("conflict.resolve", id=found["id"], keep="b")
+    elif way == "hide":
+        await either.call("note.hide", id=first["id"])
+    else:
+        await either.call("note.edit", id=first["id"], content="Eva likes figs.")
+    assert [found[:2] for found in await conflicts(either)] == [("The door is not open.", "The door is open.")]
+
+
+async def test_where_both_are_so_nothing_is_asked_of_what_says_the_same(either: Api) -> None:
+    first = await either.remember("The door is open.")
+    await either.remember("The door is not open.")
+    await either.remember("The door is open.")
+    (found,) = await _listed(either)
+    await either.call("conflict.resolve", id=found["id"], keep="both")
+    await either.call("note.hide", id=first["id"])
+    assert await conflicts(either) == []

@@ -77,6 +77,21 @@ def contest(
             _contest(tx, one)
 
 
+def contest_others(tx: Transaction, changed: Sequence[Note]) -> None:
+    """Compare the notes again that were in conflict with *changed* ones, unless somebody has said that both are so.
+
+    Others say the same as these, perhaps, and nothing was asked of them while that question was open.
+    """
+    rows: set[int] = set()
+    for note in changed:
+        for one in tx.rows.conflicts.of_note(note.row, limit=CONFLICTS):
+            if one.resolution not in (None, "both"):
+                rows.update((one.a, one.b))
+    rows.difference_update([note.row for note in changed])
+    if rows:
+        contest(tx, [(note, None) for note in tx.rows.notes.by_rows(sorted(rows)).values()], rows)
+
+
 def _contest(tx: Transaction, asked: _Asked) -> None:
     note = asked.note
     judged = _judged(tx, asked)
