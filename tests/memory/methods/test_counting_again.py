@@ -189,3 +189,15 @@ async def test_a_supersession_that_a_caller_takes_back_ends_whatever_came_later(
     assert later["superseded"] == [new]
     assert (await either.call("undo", tx=seq + 1))["kept"] == []
     assert standing(await either.note(old)) == {}
+
+
+async def test_an_undo_brings_back_no_reason_for_what_is_superseded_no_more(either: Api) -> None:
+    old, new = await moved(either, LINZ, GRAZ)
+    seq = either.shelf().view.log.last_seq
+    other = (await either.remember("Eva lives in Rome."))["id"]
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=other)
+    await either.call("note.revert", id=old, rev=1)
+    undone = await either.call("undo", tx=seq + 2)
+    assert [one["field"] for one in undone["kept"]] == ["superseded_by"]
+    assert standing(await either.note(old)) == {}
+    assert (await either.note(new))["rev"] == 1

@@ -26,11 +26,9 @@ def restored_fields(note: Note, changes: list[LogRow], later: list[LogRow], kept
     states = _states(note, later)
     values: dict[str, Any] = {}
     restored = 0
-    for name, was in _originals(changes).items():
-        if name == "extra":
-            values[name], count = _restored_extra(note, was, states, own, kept)
-            restored += count
-            continue
+    originals = _originals(changes)
+    extra = originals.pop("extra", None)
+    for name, was in originals.items():
         wrote = next(getattr(state, name) for row, state in reversed(states) if row.seq in own and _has(row, name))
         if getattr(note, name) == wrote:
             values[name] = was
@@ -42,6 +40,9 @@ def restored_fields(note: Note, changes: list[LogRow], later: list[LogRow], kept
                 kept.append(Retained(note.id, name, _reason(later, own, name)))  # some of the lines were edited since
         else:
             kept.append(Retained(note.id, name, _reason(later, own, name)))
+    if extra is not None:
+        values["extra"], count = _restored_extra(note, extra, states, own, kept)
+        restored += count
     return note._replace(**values), restored
 
 
@@ -75,9 +76,10 @@ def _restored_extra(
     """The rare fields, each back that still says what was written, and how many those are."""
     wrote = next(state.extra for row, state in reversed(states) if row.seq in own and _has(row, "extra"))
     values: dict[str, Any] = {}
+    is_superseded_since = any((one.note_id, one.field) == (note.id, "superseded_by") for one in kept)
     for name in sorted(Extra._fields):
         old, new = getattr(was, name), getattr(wrote, name)
-        if old == new:
+        if old == new or (name == "superseded_reason" and is_superseded_since):  # it goes with what it is the reason of
             continue
         if getattr(note.extra, name) == new:
             values[name] = old
