@@ -92,6 +92,15 @@ async def test_a_note_that_is_hidden_closes_its_conflicts_until_it_is_restored(e
     assert len(await conflicts(either)) == 1
 
 
+async def test_a_note_is_in_conflict_with_the_newest_that_it_contradicts(either: Api) -> None:
+    notes = [{"content": f"Paul was born in Town{number}.", "evolve": True} for number in range(9)]
+    result = await either.call("remember_many", notes=notes)
+    assert [len(one["conflicts"]) for one in result["evolved"]] == [0, 1, 2, 3, 3, 3, 3, 3, 3]
+    found = await conflicts(either, limit=1000)
+    newest = {one["a"]["content"] for one in found if one["b"]["id"] == result["ids"][-1]}
+    assert newest == {f"Paul was born in Town{number}." for number in (5, 6, 7)}
+
+
 async def test_a_note_that_is_superseded_closes_its_conflicts(either: Api) -> None:
     await contradict(either)
     new = await either.call("remember", content="Correction: Paul's blood type is B negative.", evolve=True)

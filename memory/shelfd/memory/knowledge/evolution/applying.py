@@ -35,6 +35,8 @@ LOOKED_AT: Final = 64
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
 CONFLICTS: Final = 256
+#: Conflicts that a note is found in as it comes: with the newest. What contradicts one of these is told by that.
+CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
@@ -148,8 +150,9 @@ def _told_again(tx: Transaction, given: NoteInput, repeated: Note, default_ttl_d
 
 
 def _conflicts(tx: Transaction, found: _Judged, newer: Note) -> tuple[str, ...]:
-    """Note down which older notes a new one contradicts; return the ids of the conflicts."""
+    """Note down which older notes a new one contradicts, the newest of them; return the ids of the conflicts."""
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
+    contested = contested[:CONTESTED]
     return tuple([note_conflict(tx, note, newer, reason) for note, reason in contested])
 
 

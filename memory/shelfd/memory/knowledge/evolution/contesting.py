@@ -1,10 +1,11 @@
 """Finds which notes contradict each other, of those that were stored as they came."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from shelfd.memory.knowledge.evolution.applying import (
     CONFLICTS,
+    CONTESTED,
     LOOKED_AT,
     OF_SLOT,
     About,
@@ -19,9 +20,6 @@ from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-
-#: Conflicts that a note is found in that was stored without evolve: with the newest.
-_CONTESTED: Final = 3
 
 
 class _Asked(NamedTuple):
@@ -102,9 +100,10 @@ def _contest(tx: Transaction, asked: _Asked) -> None:
     if repeated and tx.rows.conflicts.disputed(repeated):
         return  # whether this is so is asked already; of what changes to and fro each note would ask it again
     known = {row for one in tx.rows.conflicts.of_note(note.row, limit=CONFLICTS) for row in (one.a, one.b)}
-    contested = [one for one in found if judged[one.id].verdict is Verdict.CONFLICT and one.row not in known]
-    for one in sorted(contested, key=lambda one: -one.row)[:_CONTESTED]:
-        note_conflict(tx, one, note, judged[one.id].reason)
+    contested = [one for one in found if judged[one.id].verdict is Verdict.CONFLICT]
+    for one in sorted(contested, key=lambda one: -one.row)[:CONTESTED]:
+        if one.row not in known:
+            note_conflict(tx, one, note, judged[one.id].reason)
 
 
 def _counts(tx: Transaction, note: Note) -> bool:
