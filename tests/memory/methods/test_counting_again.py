@@ -201,3 +201,28 @@ async def test_an_undo_brings_back_no_reason_for_what_is_superseded_no_more(eith
     assert [one["field"] for one in undone["kept"]] == ["superseded_by"]
     assert standing(await either.note(old)) == {}
     assert (await either.note(new))["rev"] == 1
+
+
+async def test_what_is_superseded_holds_no_longer_than_until_then_whatever_was_said(either: Api) -> None:
+    said = {"valid_to": "2100-01-01T00:00:00Z"}
+    (old,) = await moved(either, LINZ, **said)
+    either.clock.advance(timedelta(days=10))
+    seq = either.shelf().view.log.last_seq
+    new = await either.call("remember", content=GRAZ, evolve=True)
+    assert (await either.note(old))["valid_to"] == new["note"]["valid_from"]
+    assert await either.found("where does Eva live", as_of="2026-01-05T00:00:00Z") == [LINZ]
+    assert await either.found("where does Eva live", as_of="2050-01-01T00:00:00Z") == [GRAZ]
+    await either.call("undo", tx=seq + 1)
+    assert standing(await either.note(old)) == said
+
+    wrong = await either.remember("The review is on Wednesday.", **said)
+    right = "Correction: the review is on Thursday, not on Wednesday."
+    corrected = await either.call("remember", content=right, evolve=True)
+    assert corrected["superseded"] == [wrong["id"]]
+    assert await either.found("when is the review", as_of="2026-02-01T00:00:00Z") == [right]
+    await either.call("note.restore", id=wrong["id"])
+    assert standing(await either.note(wrong["id"])) == said
+
+    other = await either.remember("Eva lives in Rome.")
+    await either.call("mark_note_superseded", note_id=old, superseded_by_id=other["id"])
+    assert (await either.note(old))["valid_to"] == other["created_at"]

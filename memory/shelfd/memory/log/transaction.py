@@ -237,17 +237,30 @@ class Transaction:
             self._follow_conflicts(stored)
         return stored
 
-    def supersede(self, old: Note, new: str, *, reason: str | None = None, until: int | None = None) -> Note:
+    def supersede(
+        self, old: Note, new: str, *, reason: str | None = None, until: int | None = None, has_held: bool = True
+    ) -> Note:
         """Have the note with id *new* stand for *old*.
 
         Args:
             reason: By which rule; None if a caller said so.
-            until: Until when *old* held, unless it says so itself; None if it never did, or that is not known.
+            until: Until when *old* held, unless it says that it ended before; None if that is not known.
+            has_held: Whether it ever did, as far as is known.
         """
-        changed = old._replace(superseded_by=new, extra=old.extra._replace(superseded_reason=reason))
-        if until is not None and old.valid_to is None and (old.valid_from is None or old.valid_from < until):
-            changed = changed._replace(valid_to=until)
+        extra = old.extra._replace(superseded_reason=reason)
+        changed = old._replace(
+            superseded_by=new, valid_to=self._held_until(old, until) if has_held else None, extra=extra
+        )
         return self.change_note(old, changed, kind="note.superseded")
+
+    def _held_until(self, old: Note, until: int | None) -> int | None:
+        """Until when a note held that another one stands for from now on."""
+        end = self.now if until is None else until
+        if old.valid_to is not None and old.valid_to <= end:
+            return old.valid_to
+        if old.valid_from is not None and old.valid_from >= end:
+            return None
+        return until if old.valid_to is None else end
 
     def put_conflict(self, conflict: StoredConflict) -> None:
         """Add a conflict, or let it be open or resolved as *conflict* says."""

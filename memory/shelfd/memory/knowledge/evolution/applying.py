@@ -119,8 +119,8 @@ def remember_evolved(
     if kept.note.quarantined:
         return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:
-        until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
-        tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
+        has_held = judgement.verdict is Verdict.UPDATED
+        tx.supersede(note, kept.note.id, reason=judgement.reason, until=new.when, has_held=has_held)
     conflicts = _conflicts(tx, found, kept.note) if found else ()
     is_same = kept.note.content == content
     _keep(tx, kept.note, new.statements if is_same else None, slots[0] if is_same and slots is not None else None)
