@@ -239,11 +239,11 @@ def _judged(
         near.discard(fact.row)
     if not near:
         return EMPTY
-    about = About(given.author, given.subject, given.session_id)
+    about = Speaker(given.author, given.subject, given.session_id)
     return decide(new, told(tx, given.nugget, sorted(near)[-LOOKED_AT:], new.when, about, statements))
 
 
-class About(NamedTuple):
+class Speaker(NamedTuple):
     """Who says something, of whom, and in which session."""
 
     author: str | None
@@ -252,7 +252,7 @@ class About(NamedTuple):
 
 
 def told(
-    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: About, statements: Sequence[Statement]
+    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: Speaker, statements: Sequence[Statement]
 ) -> list[Told]:
     """What older notes tell that statements of this time may be compared with."""
     by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in statements)
@@ -272,7 +272,7 @@ def said_by(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
-def _is_of_another(about: About, older: OlderNote) -> bool:
+def _is_of_another(about: Speaker, older: OlderNote) -> bool:
     """Return whether "I" is somebody else in an older note."""
     if about.author is not None and older.author is not None and about.author != older.author:
         return True

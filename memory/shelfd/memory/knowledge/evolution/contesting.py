@@ -8,7 +8,7 @@ from shelfd.memory.knowledge.evolution.applying import (
     CONTESTED,
     LOOKED_AT,
     OF_SLOT,
-    About,
+    Speaker,
     note_conflict,
     told,
 )
@@ -119,7 +119,7 @@ def _judged(tx: Transaction, asked: _Asked) -> Mapping[str, Judgement]:
     if nugget is None or not any(row < note.row or (asked.is_changed and row > note.row) for row in near):
         return {}
     near |= statements.in_slots(numbers_of(wanted(asked.said), nugget.created_at), limit=OF_SLOT)
-    about = About(note.author, note.subject, note.session_id)
+    about = Speaker(note.author, note.subject, note.session_id)
     own = Told("", note.content, note.when, note.key, asked.said, ())
     older = sorted(row for row in near if row < note.row)[-LOOKED_AT:]
     judged = decide(own, told(tx, note.nugget, older, note.when, about, asked.said))
