@@ -242,7 +242,9 @@ def background(daemon: Served, all_notes: Sequence[dict[str, Any]]) -> Load:
         remember_many(daemon, client, shelf, all_notes, SMALL)
 
         def wait() -> None:
-            client.call("recall_entity", {"shelf": shelf, "entity_type": "person", "entity_value": "nobody"})
+            asked = {"shelf": shelf, "entity_type": "person", "entity_value": "nobody", "min_seq": len(all_notes)}
+            while client.call("recall_entity", asked)["index"]["state"] != "ready":
+                pass  # each waits some seconds for what is not read yet
 
         return measured(daemon, len(all_notes), wait, lambda: None)
 

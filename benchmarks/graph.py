@@ -369,7 +369,9 @@ def main() -> None:
             for shelf in (ROLLED_UP, FLAT):
                 while client.call("recall", {"query": "x", "shelf": shelf})["index"]["state"] != "ready":
                     time.sleep(0.05)
-                client.call("recall_entity", {"entity_type": "person", "entity_value": "x", "shelf": shelf})  # all read
+                asked = {"entity_type": "person", "entity_value": "x", "shelf": shelf}
+                while client.call("recall_entity", asked)["index"]["state"] != "ready":
+                    time.sleep(0.05)  # until all notes are read
             base = median(timed(daemon, client, "system.version", Measured("", lambda _: {})).wall)
             for shelf in (ROLLED_UP, FLAT):
                 memory, cpu, began = daemon.own_mib(), daemon.cpu_s(), time.perf_counter()

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,8 @@ def test_a_daemon_that_is_killed_while_it_derives_entities_has_all_of_them_after
 
 
 def check(client: Client, remembered: list[int], chance: random.Random) -> None:
-    client.call("recall_tool", {"tool_name": "Emotet"})
+    while client.call("recall_tool", {"tool_name": "Emotet"})["index"]["state"] != "ready":
+        time.sleep(0.05)
     stats = client.call("get_stats")
     count = stats["total_notes"]
     assert count >= len(remembered) > KILLS

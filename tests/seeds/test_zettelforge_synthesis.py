@@ -29,7 +29,7 @@ async def told(api: Api) -> Api:
 async def test_a_synthesis_has_its_fields_and_sources(told: Api) -> None:
     """The id is of SHA-256 and not MD5, and the model is named only if there was one."""
     found = await synthesized(told, "what did APT28 use against the ministry")
-    assert found.keys() == {"query", "format", "synthesis", "metadata", "sources", "engine"}
+    assert found.keys() == {"query", "format", "synthesis", "metadata", "sources", "engine", "index"}
     assert {"query_id", "model_used", "tokens_used", "latency_ms", "sources_count", "tier_filter"} < {
         *found["metadata"]
     }

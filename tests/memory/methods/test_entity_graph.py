@@ -214,6 +214,7 @@ async def test_a_walk_says_that_there_is_more(either: Api) -> None:
 async def test_a_walk_reads_more_than_a_page_of_a_hub(api: Api) -> None:
     contents = [f"Sandworm exploited CVE-2024-{10_000 + number}." for number in range(700)]
     await api.call("remember_many", notes=[{"content": content} for content in contents])
+    await api.shelf().enrichment.reach()
     assert len(await reached(api, "actor", "Sandworm")) == 700
     assert len(await related(api, "actor", "Sandworm", limit=1000)) == 1000
 
@@ -285,6 +286,7 @@ async def test_a_timeline_goes_by_the_day_that_a_note_says_unless_it_was_told_wh
 async def test_a_timeline_says_that_there_is_more(api: Api) -> None:
     contents = [f"Sandworm exploited CVE-2024-{10_000 + number}." for number in range(1001)]
     await api.call("remember_many", notes=[{"content": content} for content in contents])
+    await api.shelf().enrichment.reach()
     about = {"entity_type": "actor", "entity_value": "Sandworm", "limit": 1000}
     whole = await api.call("graph.timeline", about)
     assert (len(whole["entries"]), whole["truncated"], "next_cursor" in whole) == (1000, True, False)

@@ -70,6 +70,15 @@ async def test_what_was_superseded_says_by_what_who_and_when(either: Api) -> Non
     assert result["filters"][0]["hidden"] is True
 
 
+async def test_what_was_superseded_by_what_has_expired_says_so(either: Api) -> None:
+    old, new = await either.remember("green tea"), await either.remember("black tea", ttl_days=1)
+    await either.call("mark_note_superseded", note_id=old["id"], superseded_by_id=new["id"])
+    either.clock.advance(timedelta(days=2))
+    result = await why(either, "tea", old)
+    assert result["why"] == f"it was superseded by {new['id']}, which has expired; note.restore brings this one back"
+    assert result["filters"][0]["expired"] is True
+
+
 async def test_an_evolution_says_by_which_rule(either: Api) -> None:
     old = await either.remember("APT28 deployed X-Agent in the campaign.")
     new = await either.call(

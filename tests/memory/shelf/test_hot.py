@@ -1,7 +1,8 @@
 """Notes and links that are kept in memory: what recall shows is what the rows say, whatever happened in between."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -9,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import Api, FakeClock, memory
+from fakes import Api, memory
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf import hot
-from shelfd.storage.inmemory import InMemoryStores
 from shelfd.storage.inmemory.notes import InMemoryNotes
 
 _STEPS = st.lists(
@@ -117,6 +117,16 @@ def test_recalled_notes_are_shown_as_they_are_now(edits: list[tuple[str, int]]) 
     asyncio.run(run())
 
 
+@asynccontextmanager
+async def reopened(count: int) -> AsyncIterator[Api]:
+    """The memory with a shelf of so many notes from which nobody has read since it was opened."""
+    async with memory() as api:
+        for number in range(count):
+            await api.remember(f"crane {number}")
+        await api.reopen()
+        yield api
+
+
 class Looks:
     """Counts the notes that are looked up one by one."""
 
@@ -157,11 +167,7 @@ async def test_a_shelf_that_nobody_reads_from_keeps_nothing_at_hand() -> None:
 
 async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot, "_KEPT", 128)
-    stores = InMemoryStores(FakeClock())
-    async with memory(lambda _: stores) as api:
-        for number in range(200):
-            await api.remember(f"crane {number}")
-    async with memory(lambda _: stores) as api:
+    async with reopened(200) as api:
         await api.call("recall", query="1")  # opens it
         await asyncio.sleep(0)
         await api.call("recall", query="2")
@@ -178,11 +184,7 @@ async def test_an_opened_shelf_has_its_newest_notes_at_hand(monkeypatch: pytest.
 async def test_what_is_at_hand_is_shown_without_a_look_at_the_rows_whatever_else_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stores = InMemoryStores(FakeClock())
-    async with memory(lambda _: stores) as api:
-        for number in range(20):
-            await api.remember(f"crane {number}")
-    async with memory(lambda _: stores) as api:
+    async with reopened(20) as api:
         await api.call("recall", query="1", session_id=None)
         kept, usage, view = api.shelf().hot, api.shelf().usage, api.shelf().view
         for notes in kept.warm_up():
@@ -196,11 +198,7 @@ async def test_what_is_at_hand_is_shown_without_a_look_at_the_rows_whatever_else
 
 
 async def test_what_is_at_hand_is_written_as_json_before_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    stores = InMemoryStores(FakeClock())
-    async with memory(lambda _: stores) as api:
-        for number in range(20):
-            await api.remember(f"crane {number}")
-    async with memory(lambda _: stores) as api:
+    async with reopened(20) as api:
         await api.call("recall", query="1", session_id=None)
         assert len(list(api.shelf().hot.warm_up())) > 1
         monkeypatch.delattr("shelfd.memory.methods.written.unused_view")
@@ -209,11 +207,7 @@ async def test_what_is_at_hand_is_written_as_json_before_it_is_found(monkeypatch
 
 async def test_no_more_notes_are_written_ahead_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot, "_RENDERED", 20)
-    stores = InMemoryStores(FakeClock())
-    async with memory(lambda _: stores) as api:
-        for number in range(60):
-            await api.remember(f"crane {number}")
-    async with memory(lambda _: stores) as api:
+    async with reopened(60) as api:
         found = (await api.call("recall", query="7", session_id=None))["results"]
         list(api.shelf().hot.warm_up())
         assert 12 < len(api.shelf().hot._rendered) <= 20

@@ -1,5 +1,6 @@
 """Commands on what notes mention: entity, graph and timeline."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -9,8 +10,10 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.commands.changing import confirm
 from shelfd.client.commands.tree import Branch, print_tree
+from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import is_unicode
 from shelfd.client.texts import needed
 from shelfd.client.transport import Client
@@ -113,7 +116,11 @@ def entity(
     else:
         _print_mentioning(result)
         _print_related(related["relationships"])
-    index = related["index"]
+    _say_unread(related)
+
+
+def _say_unread(result: dict[str, Any]) -> None:
+    index = result["index"]
     if index["state"] == "warming":
         notice(f"notes are still being read: {index['share']:.0%} of what is known was looked through")
 
@@ -126,11 +133,11 @@ def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: boo
             shelf,
             name,
             type_,
-            lambda tried: client.call("entity.purge", {**base, "entity_type": tried, "dry_run": True}),
+            lambda tried: _when_read(client, {**base, "entity_type": tried, "dry_run": True}),
             "notes",
         )
         while not is_dry and result["remaining"]:
-            result = client.call("entity.purge", {**base, "entity_type": wanted})
+            result = _when_read(client, {**base, "entity_type": wanted})
     if as_json:
         print_json(result)
     elif not result["notes"]:
@@ -140,6 +147,20 @@ def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: boo
         print(f"{'would purge' if is_dry else 'purged'} {result['notes']} notes about {wanted} {clean(found['value'])}")
         for note_id in result["note_ids"] if is_dry else result["still_in"]:
             print(clean(note_id) if is_dry else f"still in {clean(note_id)}")
+
+
+def _when_read(client: Client, params: dict[str, Any]) -> dict[str, Any]:
+    """Purge once all notes were read for what they mention, however long that takes."""
+    with ProgressLine("per cent of the notes read") as line:
+        while True:
+            try:
+                answer: dict[str, Any] = client.call("entity.purge", params)
+            except RpcFailure as failure:
+                if failure.data.get("reason") != "WARMING":
+                    raise
+                line.update(math.floor(failure.data["index"]["share"] * 100), 100)
+            else:
+                return answer
 
 
 def _print_mentioning(result: dict[str, Any]) -> None:
@@ -222,11 +243,13 @@ def graph(
         _say_cut(walked)
     else:
         notice("no note says what it has to do with anything")
+        _say_unread(walked)
 
 
 def _say_cut(result: dict[str, Any]) -> None:
-    if result["truncated"]:
+    if result["truncated"] and result["index"]["state"] == "ready":
         notice("there is more than is shown")
+    _say_unread(result)
 
 
 def _branches(nodes: Sequence[dict[str, Any]], depth: int) -> list[Branch]:
@@ -279,8 +302,9 @@ def timeline(
     print_table(rows, header=("at", "note", "what"))
     if not rows:
         notice("nothing is known of it")
-    elif result["truncated"] or "next_cursor" in result:
-        notice("there is more than is shown")
+        _say_unread(result)
+    else:
+        _say_cut({**result, "truncated": result["truncated"] or "next_cursor" in result})
 
 
 def _timeline(client: Client, base: dict[str, Any], name: str, type_: str) -> dict[str, Any]:

@@ -53,7 +53,13 @@ def synthesize(
         "tier_filter": tier, "nugget": nugget, "session_id": session, "shelf": shelf,
     }  # fmt: skip
     result = call_patiently(socket, "synthesize", params)
-    print_json(result) if as_json else _print(result)
+    if as_json:
+        print_json(result)
+        return
+    _print(result)
+    index = result["index"]
+    if index["state"] == "warming":
+        notice(f"notes are still being read: {index['share']:.0%} of what is known was looked through")
 
 
 def _print(result: Mapping[str, Any]) -> None:

@@ -15,12 +15,13 @@ from shelfd.memory.errors import traced
 from shelfd.memory.knowledge.deriving import Derived, prepare, steps_of
 from shelfd.memory.knowledge.entities.kinds import folded
 from shelfd.memory.knowledge.entities.own import own_types, rules_of
-from shelfd.memory.knowledge.evolution.applying import contest, state, store_held
+from shelfd.memory.knowledge.evolution.applying import state, store_held
+from shelfd.memory.knowledge.evolution.contesting import contest, contest_others
 from shelfd.memory.knowledge.evolution.settling import settle
 from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, position_now, position_of, read_again
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import QUARANTINED, Note
 from shelfd.memory.ports.edges import NoteEdges
 from shelfd.memory.ports.entities import MentionedEntity, NoteEntities
 from shelfd.memory.ports.log import LogRow, Origin
@@ -34,6 +35,11 @@ _SKIPPED: Final = Derived(Note())
 _MENTIONS: Final = 400
 #: How long notes are read without giving way to other tasks.
 _TURN_S: Final = 0.002
+#: Fields of a note that make no difference to what it says, nor to whether it counts.
+_BESIDE: Final = frozenset((
+    "title", "tags", "source", "confidence", "stability", "domain", "tier", "importance", "turn", "seq_to", "pinned",
+    "extra",
+))  # fmt: skip
 _ORIGIN: Final = Origin("shelfd", "entities.derive")
 
 
@@ -45,7 +51,9 @@ class _Batch(NamedTuple):
         position: Where it ends.
         seen: The last change when its notes were read.
         later: What a model is to do with some of them.
-        changed: Rows of those that were there before, and say or are something else now.
+        changed: Rows of those that were there before.
+        otherwise: Rows of those of them that may say something else now, or count again.
+        is_following: Whether it is the next of the log, and not notes that are read again.
     """
 
     began: Position
@@ -53,6 +61,8 @@ class _Batch(NamedTuple):
     seen: int
     later: Mapping[str, Sequence[int]]
     changed: Collection[int] = ()
+    otherwise: Collection[int] = ()
+    is_following: bool = False
 
 
 class Later(Protocol):
@@ -100,6 +110,8 @@ class Batches:
         position = began
         later: Mapping[str, Sequence[int]] = {}
         changed: Collection[int] = ()
+        otherwise: Collection[int] = ()
+        is_following = False
         if position.rules != self._rules or self._shelf.view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
             position = Position(last_seq, self._rules, is_scanning=True, aliases=began.aliases)
@@ -107,6 +119,8 @@ class Batches:
             rows = self._shelf.view.log.page(since_seq=position.seq, limit=BATCH)
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
             changed = {row.row for row in rows if row.row is not None and row.before is not None}
+            otherwise = {row.row for row in rows if row.row is not None and _says_otherwise(row)}
+            is_following = True
             notes: Sequence[Note] = list(self._shelf.view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
             later = {} if self._later is None else self._later.wanted(notes, rows)
@@ -118,7 +132,7 @@ class Batches:
                 position = position._replace(is_scanning=False, below=None, phrases=(), entities=())
             if notes and not position.is_reading_all:
                 notes = self._concerned(notes, position)
-        await self._derive(notes, _Batch(began, position, last_seq, later, changed))
+        await self._derive(notes, _Batch(began, position, last_seq, later, changed, otherwise, is_following))
 
     async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
         """Return what each of some notes mentions, without storing it."""
@@ -193,10 +207,12 @@ class Batches:
             rows.entities.put([NoteEntities(one.note.row, one.mentioned, one.learned, text) for one, text in each])
             rows.edges.put([NoteEdges(one.note.row, one.edges, text) for one, text in each])
             said = [(one.note, None if one.stated is None else state(tx, one.note, one.stated)) for one in still]
-            if not batch.began.is_scanning:  # they are in order, and all older ones were read
-                contest(tx, said)
+            if batch.is_following:  # they are in order, and all older ones were read
+                contest(tx, said, batch.otherwise)
             if batch.changed:
                 settle(tx, [one.note for one in still if one.note.row in batch.changed])
+            if batch.otherwise:
+                contest_others(tx, [one.note for one in still if one.note.row in batch.otherwise])
             if is_last:
                 self._store_position(tx, batch)
             changed = [name for one in still for name in aliases.changed(one.note.row, one.learned)]
@@ -219,6 +235,15 @@ class Batches:
 
 def _says_something(row: LogRow) -> bool:
     return row.kind.startswith("note.") and row.kind != PURGED
+
+
+def _says_otherwise(row: LogRow) -> bool:
+    """Return whether a note may say something else since a change, or count again."""
+    before = row.before
+    if before is None:
+        return False
+    was_quarantined = "extra" in before and before["extra"].trust == QUARANTINED
+    return was_quarantined or not _BESIDE.issuperset(before)
 
 
 def _has_any(note: Note, phrases: Sequence[str]) -> bool:

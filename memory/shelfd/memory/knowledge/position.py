@@ -63,8 +63,8 @@ def position_of(stored: Mapping[str, Any] | None) -> Position:
 
 def position_now(view: View, rules: str) -> Position:
     """Return how far the notes of *view* were read; by *rules* if none was."""
-    stored = view.entities.position()
-    return Position(rules=rules) if stored is None else position_of(stored)
+    position = position_of(view.entities.position())
+    return position if position.rules else position._replace(rules=rules)  # an alias may have been given before
 
 
 def read_again(tx: Transaction, phrases: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, GovernanceViolation
+from shelfd.memory.log.superseding import unsuperseded
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
@@ -17,6 +18,8 @@ LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 #: How a conflict is resolved by itself, and comes back when that is taken back.
 OF_THEMSELVES: Final = ("hidden", "superseded", "quarantined")
+#: How one is decided by what supersedes one of its notes; that it counts again takes this back.
+_KEEPING_ONE: Final = ("a", "b")
 #: Ids that are drawn together.
 _IDS_DRAWN: Final = 256
 #: Conflicts of one note that are followed.
@@ -234,17 +237,30 @@ class Transaction:
             self._follow_conflicts(stored)
         return stored
 
-    def supersede(self, old: Note, new: str, *, reason: str | None = None, until: int | None = None) -> Note:
+    def supersede(
+        self, old: Note, new: str, *, reason: str | None = None, until: int | None = None, has_held: bool = True
+    ) -> Note:
         """Have the note with id *new* stand for *old*.
 
         Args:
             reason: By which rule; None if a caller said so.
-            until: Until when *old* held, unless it says so itself; None if it never did, or that is not known.
+            until: Until when *old* held, unless it says that it ended before; None if that is not known.
+            has_held: Whether it ever did, as far as is known.
         """
-        changed = old._replace(superseded_by=new, extra=old.extra._replace(superseded_reason=reason))
-        if until is not None and old.valid_to is None and (old.valid_from is None or old.valid_from < until):
-            changed = changed._replace(valid_to=until)
+        extra = old.extra._replace(superseded_reason=reason)
+        changed = old._replace(
+            superseded_by=new, valid_to=self._held_until(old, until) if has_held else None, extra=extra
+        )
         return self.change_note(old, changed, kind="note.superseded")
+
+    def _held_until(self, old: Note, until: int | None) -> int | None:
+        """Until when a note held that another one stands for from now on."""
+        end = self.now if until is None else until
+        if old.valid_to is not None and old.valid_to <= end:
+            return old.valid_to
+        if old.valid_from is not None and old.valid_from >= end:
+            return None
+        return until if old.valid_to is None else end
 
     def put_conflict(self, conflict: StoredConflict) -> None:
         """Add a conflict, or let it be open or resolved as *conflict* says."""
@@ -261,7 +277,7 @@ class Transaction:
             if not note.live and conflict.resolution is None:
                 resolution = "hidden" if note.hidden else "superseded" if note.superseded_by else "quarantined"
                 self.put_conflict(conflict._replace(resolved_at=self.now, resolution=resolution))
-            elif note.live and conflict.resolution in OF_THEMSELVES and self.is_contested(conflict):
+            elif note.live and conflict.resolution in (*OF_THEMSELVES, *_KEEPING_ONE) and self.is_contested(conflict):
                 self.put_conflict(conflict._replace(resolved_at=None, resolution=None))
 
     def is_contested(self, conflict: StoredConflict) -> bool:
@@ -277,18 +293,9 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None))
 
-    def reinstate(self, note: Note) -> Note:
-        """Have a note count again that another one stands for; it holds as long as it did before it was superseded."""
-        valid_to = note.valid_to
-        for row in reversed(self._writer.log.of_note(note.row)):
-            before = row.before or {}
-            if "superseded_by" in before:
-                valid_to = before.get("valid_to", valid_to)
-            if "valid_to" in before or ("superseded_by" in before and before["superseded_by"] is None):
-                break
-        extra = note.extra._replace(superseded_reason=None)
-        changed = note._replace(superseded_by=None, valid_to=valid_to, extra=extra)
-        return self.change_note(note, changed, kind="note.restored")
+    def unsuperseded(self, note: Note) -> Note:
+        """Return *note* as it is if no other stands for it: it holds as long as it did before it was superseded."""
+        return unsuperseded(note, reversed(self._writer.log.of_note(note.row))) if note.superseded_by else note
 
     def put_link(self, link: Link, nugget: str, *, is_restored: bool = False) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.

@@ -87,6 +87,6 @@ def resolve(tx: Transaction, params: ConflictResolveParams, _call: Call) -> Outc
     if params.keep != "both":
         kept, other = (conflict.a, conflict.b) if params.keep == "a" else (conflict.b, conflict.a)
         notes = tx.rows.notes.by_rows([kept, other])
-        tx.supersede(notes[other], notes[kept].id, reason="a conflict was decided so")
+        tx.supersede(notes[other], notes[kept].id, reason="a conflict was decided so", has_held=False)
         superseded.append(notes[other].id)
     return {"id": conflict.id, "superseded": superseded}

@@ -21,7 +21,7 @@ from shelfd.memory.knowledge.position import read_again
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.caught_up import read_for_entities
+from shelfd.memory.methods.caught_up import is_partial, read_for_entities
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import session_of_hits
 from shelfd.memory.methods.registry import change, read
@@ -96,8 +96,8 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
     value = await as_spelled(shelf, type_, asked, wanted)
     unread: Mapping[int, Sequence[int]] = {}
-    if state["state"] != "ready":
-        unread = await _read_now(shelf, type_, value, wanted, max(_LOOKED_AT, params.k))
+    if is_partial(state):
+        unread = await read_now(shelf, type_, value, wanted, max(_LOOKED_AT, params.k))
     notes: list[Note] = []
     async for some in mentioning_any(shelf, type_, value, wanted, unread=unread):
         notes += some
@@ -115,7 +115,9 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     return {"notes": shown_notes, "entity": entity, "index": state}
 
 
-async def _read_now(shelf: Shelf, type_: str, value: str, wanted: NoteFilter, most: int) -> dict[int, list[int]]:
+async def read_now(
+    shelf: Shelf, type_: str, value: str, wanted: NoteFilter, most: int = _LOOKED_AT
+) -> dict[int, list[int]]:
     """Return the rows of notes that mention an entity, by how much they are about it, the newest first.
 
     Of the notes that have the words of one of its names the *most* newest are read for that, here and now.

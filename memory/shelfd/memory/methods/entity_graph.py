@@ -11,7 +11,7 @@ from shelfd.memory.knowledge.graph.formats import dot, graphml
 from shelfd.memory.knowledge.graph.visiting import Visited, visit
 from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.caught_up import read_for_entities
+from shelfd.memory.methods.caught_up import is_partial, read_for_entities
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.spelled import as_spelled
@@ -42,11 +42,6 @@ def wanted_of(shelf: Shelf, nugget: str | None, session_id: str | None) -> NoteF
     if nugget is not None:
         get_nugget(shelf.view, nugget)
     return RECALLABLE._replace(nugget=nugget, session=session_id, now=shelf.clock.now())
-
-
-async def _reader(shelf: Shelf, wanted: NoteFilter) -> GraphReader:
-    await shelf.enrichment.reach()
-    return GraphReader(shelf.view, shelf.enrichment, wanted)
 
 
 @read("get_entity_relationships")
@@ -123,12 +118,13 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> EncodedR
     """Return the entities few steps away from one, breadth first, each once."""
     type_ = checked_type(params.start_type, "start_type", call)
     wanted = wanted_of(shelf, params.nugget, params.session_id)
-    reader = await _reader(shelf, wanted)
+    state = await read_for_entities(shelf, params.min_seq)
+    reader = GraphReader(shelf.view, shelf.enrichment, wanted)
     start = reader.node(type_, await as_spelled(shelf, type_, params.start_value, wanted))
     if start is None:
-        return EncodedResult(Visited([], is_truncated=False).json())
+        return EncodedResult(Visited([], is_truncated=is_partial(state)).json(state))
     found = await visit(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
-    return EncodedResult(found.json())
+    return EncodedResult(found._replace(is_truncated=found.is_truncated or is_partial(state)).json(state))
 
 
 @read("graph.export")
@@ -137,7 +133,8 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
     type_ = None if params.entity_type is None else checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 1)
     wanted = wanted_of(shelf, params.nugget, params.session_id)
-    reader = await _reader(shelf, wanted)
+    state = await read_for_entities(shelf, params.min_seq)
+    reader = GraphReader(shelf.view, shelf.enrichment, wanted)
     next_row: int | None = None
     if type_ is not None and params.entity_value is not None:
         start = reader.node(type_, await as_spelled(shelf, type_, params.entity_value, wanted))
@@ -146,7 +143,9 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
         edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)
         nodes, is_truncated = [], next_row is not None
     await asyncio.sleep(0)
-    result = {"format": params.format, **_document(params.format, nodes, edges), "truncated": is_truncated}
+    document = _document(params.format, nodes, edges)
+    is_truncated = is_truncated or is_partial(state)
+    result = {"format": params.format, **document, "truncated": is_truncated, "index": state}
     return result if next_row is None else {**result, "next_cursor": cursor.encode(next_row)}
 
 

@@ -1,7 +1,6 @@
 """Use case: entity.purge, which leaves no note that mentions somebody or something."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any, Final, NamedTuple, cast
 
 from shelfd.memory.call import Call
@@ -12,6 +11,7 @@ from shelfd.memory.knowledge.entities.kinds import family, shown
 from shelfd.memory.knowledge.position import aliases_changed
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.caught_up import read_all
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.entities import checked_type, mentioning_any
 from shelfd.memory.methods.registry import procedure
@@ -24,7 +24,6 @@ from shelfd.protocol.methods.entities import EntityPurgeParams
 
 #: Notes of one purge: a job keeps their ids.
 _NOTES: Final = 1_000
-_WHILE_WARMING: Final = timedelta(milliseconds=50)
 _EVERY_NOTE: Final = NoteFilter(include_hidden=True)
 
 
@@ -38,13 +37,15 @@ class _Doomed(NamedTuple):
 
 @procedure("entity.purge")
 async def purge(context: Context, call: Call) -> dict[str, Any]:
-    """Purge every note that mentions an entity, by any of its names, and the names that callers gave it."""
+    """Purge every note that mentions an entity, by any of its names, and the names that callers gave it.
+
+    Raises:
+        Unavailable: If notes are still being read for what they mention, and that takes longer than this waits.
+    """
     params = cast("EntityPurgeParams", call.params)
     type_ = checked_type(params.entity_type, "entity_type", call)
     shelf = await context.shelf(call)
-    await shelf.enrichment.reach()
-    while shelf.tracks.state()["state"] != "ready":  # by the index notes are found that only have the name
-        await shelf.clock.sleep(_WHILE_WARMING)
+    await read_all(shelf, call)
     doomed = await _doomed(shelf, type_, params.entity_value)
     canonical = shelf.enrichment.canonical(type_, params.entity_value)
     said = {

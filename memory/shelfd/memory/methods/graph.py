@@ -6,6 +6,7 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoteNotFound, NuggetNotFound
 from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.superseding import leads_to
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.notes import show_changed
@@ -57,23 +58,10 @@ def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome
         return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
     if old.row == new.row:
         return {"ok": False, "reason": "superseded_by_id: is the same note"}
-    if _leads_to(tx, new.id, old.id):
+    if leads_to(tx.rows, new.id, old.id):
         return {"ok": False, "reason": "superseded_by_id: that note is itself replaced by this one"}
     tx.supersede(old, new.id)
     return {"ok": True}
-
-
-def _leads_to(tx: Transaction, start: str, goal: str) -> bool:
-    """Whether following replacements from *start* leads to *goal*."""
-    seen: set[str] = set()
-    at: str | None = start
-    while at is not None and at not in seen:
-        if at == goal:
-            return True
-        seen.add(at)
-        note = tx.rows.notes.get(at)
-        at = None if note is None else note.superseded_by
-    return False
 
 
 change("mark_note_superseded")(_supersede)

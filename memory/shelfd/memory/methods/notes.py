@@ -7,6 +7,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
 from shelfd.memory.log.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.superseding import can_stand_for, unsuperseded
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.caught_up import catch_up
@@ -87,7 +88,7 @@ def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
         ensure_nugget(tx, note.nugget)
         restored = tx.restore(note)
     elif note.superseded_by is not None:
-        restored = tx.reinstate(note)
+        restored = tx.change_note(note, tx.unsuperseded(note), kind="note.restored")
     return {"id": note.id, "changed": restored is not note}
 
 
@@ -278,15 +279,17 @@ def _place(origin: Origin) -> dict[str, Any]:
 def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     """Give a note what it said at an earlier rev, as a new rev."""
     note = get_note(tx.rows, params.id)
-    then = at_rev(note, reversed(tx.rows.log.of_note(note.row)), params.rev)
+    changes = tx.rows.log.of_note(note.row)
+    then = at_rev(note, reversed(changes), params.rev)
     if then is None:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
     if note.extra.provenance:  # what was merged into it stays merged, whatever it says
         new = new._replace(extra=new.extra._replace(provenance=note.extra.provenance))
-    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
-        new = new._replace(superseded_by=None)  # what replaced it then was purged
+    if new.superseded_by is not None and not can_stand_for(tx.rows, new.superseded_by, note.id):
+        # What replaced it then was purged, or is replaced by it now.
+        new = unsuperseded(new, reversed(changes[: len(changes) - (note.rev - params.rev)]))
     if note.hidden and not new.hidden:
         ensure_nugget(tx, new.nugget)
     stored = tx.change_note(note, new)

@@ -12,6 +12,7 @@ from shelfd.memory.knowledge.synthesis.by_rules import Synthesis, is_empty, quot
 from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gathered
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
 from shelfd.memory.knowledge.synthesis.related import related_notes
+from shelfd.memory.methods.caught_up import read_for_entities
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.likening import likened
 from shelfd.memory.methods.recall import continued, relevant_to
@@ -39,8 +40,8 @@ async def synthesize(shelf: Shelf, params: SynthesizeParams, call: Call) -> Answ
     started = shelf.clock.monotonic()
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
-    if params.format in _OF_ENTITIES:
-        await shelf.enrichment.reach()
+    is_of_entities = params.format in _OF_ENTITIES
+    state = await read_for_entities(shelf, params.min_seq) if is_of_entities else shelf.index_state()
     query, sources = await _found(shelf, params, call)
     evidence = await gathered(shelf, query, sources)
     worded = await _by_model(shelf, params, call, query, sources)
@@ -68,6 +69,7 @@ async def synthesize(shelf: Shelf, params: SynthesizeParams, call: Call) -> Answ
         },
         "sources": [_source_view(source, evidence) for source in sources],
         "engine": "rules" if worded is None else "llm",
+        "index": state,
     }
 
 

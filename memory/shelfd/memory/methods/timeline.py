@@ -1,14 +1,15 @@
 """Use case on time: what happened, and which note replaced which, in order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.call import Call
 from shelfd.memory.knowledge.synthesis.dates import days_said
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.entities import checked_type, mentioning_any
+from shelfd.memory.methods.caught_up import is_partial, read_for_entities
+from shelfd.memory.methods.entities import checked_type, mentioning_any, read_now
 from shelfd.memory.methods.entity_graph import wanted_of
 from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.registry import read
@@ -55,46 +56,53 @@ async def timeline(shelf: Shelf, params: TimelineParams, call: Call) -> dict[str
     """Return what notes about an entity or a query say in the order in which it happened, replaced ones among them."""
     after = cursor.decode_numbers(params.cursor, 3)
     wanted = wanted_of(shelf, params.nugget, params.session_id)._replace(include_superseded=True)
+    type_ = None if params.query is not None else checked_type(params.entity_type or "", "entity_type", call)
+    state = shelf.index_state() if type_ is None else await read_for_entities(shelf, params.min_seq)
     entries: list[_Entry] = []
     most = _MOST_NOTES if params.query is None else RECALL_LIMIT - 1  # one more says that there are more
-    looked_at, is_truncated = 0, False
-    async for notes in _notes(shelf, params, wanted, call):
-        is_truncated = looked_at + len(notes) > most
+    looked_at, is_truncated = 0, is_partial(state)
+    found = _of_query(shelf, params, wanted) if type_ is None else _of_entity(shelf, params, wanted, type_, state)
+    async for notes in found:
+        is_full = looked_at + len(notes) > most
         entries += _entries(shelf, notes[: most - looked_at], wanted)
         looked_at += len(notes)
-        if is_truncated:
+        if is_full:
+            is_truncated = True
             break
     entries.sort(key=lambda entry: entry.place)
     if after is not None:
         entries = [entry for entry in entries if entry.place > after]
     page = entries[: params.limit]
-    result: dict[str, Any] = {"entries": [_view(entry) for entry in page], "truncated": is_truncated}
+    result: dict[str, Any] = {"entries": [_view(entry) for entry in page], "truncated": is_truncated, "index": state}
     if len(entries) > params.limit:
         result["next_cursor"] = cursor.encode(*page[-1].place)
     return result
 
 
-async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call: Call) -> AsyncIterator[Sequence[Note]]:
-    """Yield the notes to look at, some at a time."""
-    if params.query is not None:
-        asked = RecallParams.model_construct(
-            query=params.query,
-            nugget=params.nugget,
-            session_id=params.session_id,
-            k=RECALL_LIMIT,
-            exclude_superseded=False,
-            include_links=False,
-        )
-        ids = replay(shelf, asked)
-        for begin in range(0, len(ids), _PAGE):
-            found = shelf.view.notes.by_ids(ids[begin : begin + _PAGE])
-            yield [note for note in found.values() if wanted.admits(note)]
-            await asyncio.sleep(0)
-        return
-    type_ = checked_type(params.entity_type or "", "entity_type", call)
-    await shelf.enrichment.reach()
+async def _of_query(shelf: Shelf, params: TimelineParams, wanted: NoteFilter) -> AsyncIterator[Sequence[Note]]:
+    """Yield the notes that recall finds, some at a time."""
+    asked = RecallParams.model_construct(
+        query=params.query or "",
+        nugget=params.nugget,
+        session_id=params.session_id,
+        k=RECALL_LIMIT,
+        exclude_superseded=False,
+        include_links=False,
+    )
+    ids = replay(shelf, asked)
+    for begin in range(0, len(ids), _PAGE):
+        found = shelf.view.notes.by_ids(ids[begin : begin + _PAGE])
+        yield [note for note in found.values() if wanted.admits(note)]
+        await asyncio.sleep(0)
+
+
+async def _of_entity(
+    shelf: Shelf, params: TimelineParams, wanted: NoteFilter, type_: str, state: Mapping[str, Any]
+) -> AsyncIterator[Sequence[Note]]:
+    """Yield the notes that mention an entity, some at a time; those that were not read yet are, as far as may be."""
     value = await as_spelled(shelf, type_, params.entity_value or "", wanted)
-    async for notes in mentioning_any(shelf, type_, value, wanted):
+    unread = await read_now(shelf, type_, value, wanted) if is_partial(state) else {}
+    async for notes in mentioning_any(shelf, type_, value, wanted, unread=unread):
         yield notes
 
 

@@ -159,7 +159,7 @@ def _losing(view: View, filters: NoteFilter, note: Note) -> Iterator[dict[str, A
     if note.superseded_by is not None and not filters.include_superseded and not held_once:
         by = _who(view, note, "superseded_by")
         lost = _filter("superseded", actual=note.superseded_by, reason=note.extra.superseded_reason, **by)
-        yield lost | {"hidden": True} if _is_hidden(view, note.superseded_by) else lost
+        yield lost | _out_of_sight(view, note.superseded_by, filters.now)
     if not filters.include_expired and note.expires_at is not None and note.expires_at <= filters.now:
         yield _filter("expired", at=from_micros(note.expires_at))
     if filters.as_of is not None and not note.holds(filters.as_of):
@@ -175,9 +175,13 @@ def _filter(name: str, **said: str | None) -> dict[str, Any]:
     return {"filter": name, **{key: value for key, value in said.items() if value is not None}}
 
 
-def _is_hidden(view: View, note_id: str) -> bool:
+def _out_of_sight(view: View, note_id: str, now: int) -> dict[str, bool]:
+    """Why what replaced a note is not found itself; nothing if it is, or may be."""
     note = view.notes.get(note_id)
-    return note is not None and note.hidden
+    if note is not None and note.hidden:
+        return {"hidden": True}
+    is_over = note is not None and note.expires_at is not None and note.expires_at <= now
+    return {"expired": True} if is_over else {}
 
 
 def _who(view: View, note: Note, field: str) -> dict[str, str]:
@@ -199,10 +203,15 @@ _SENTENCES: Final = {
 }
 
 
+_IS_SO: Final = {"hidden": "is hidden", "expired": "has expired"}
+
+
 def _sentence(lost: dict[str, Any]) -> str:
     text = _SENTENCES.get(lost["filter"], "its {filter} is {actual}, not {wanted}").format_map(
         {"actual": "none", **lost}
     )
     if "reason" in lost:
         text += f" ({lost['reason']})"
-    return f"{text}, which is hidden; note.restore brings this one back" if "hidden" in lost else text
+    if out_of_sight := next((why for why in ("hidden", "expired") if why in lost), None):
+        text += f", which {_IS_SO[out_of_sight]}; note.restore brings this one back"
+    return text

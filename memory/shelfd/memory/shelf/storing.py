@@ -207,12 +207,12 @@ def _revised(
 ) -> Note:
     """The fact *old* with the value and everything else that was said explicitly; what was not said stays."""
     said = given.model_fields_set
+    old = tx.unsuperseded(old)
     content, fresh = text
     extra = old.extra._replace(
         fields=fresh.fields or old.extra.fields,
         source_ref=fresh.source_ref or old.extra.source_ref,
         rendered=fresh.rendered,
-        superseded_reason=None,
     )
     if fresh.aliases:
         extra = extra._replace(aliases=unique_names([*extra.aliases, *fresh.aliases]))
@@ -232,7 +232,7 @@ def _revised(
     if len(tags) > max(limits.tags_count, len(old.tags)):
         raise too_many("tags", "own tags", limits.tags_count)
     changes["tags"] = with_title_tags(tags, old.title, limits)
-    new = old._replace(**changes, content=content, extra=extra, archived_at=None, superseded_by=None)
+    new = old._replace(**changes, content=content, extra=extra, archived_at=None)
     check_validity(new)
     return new
 

@@ -11,6 +11,7 @@ import structlog
 
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.evolution import CHANGED, EDITED_APART, ONE_KEY
 from shelfd.memory.ports.log import Entry, Origin
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -18,13 +19,15 @@ log = structlog.get_logger("shelfd.memory")
 
 #: Notes told of in one transaction: a few milliseconds of the writer.
 AT_ONCE: Final = 128
+#: Conflicts of one note that are looked at.
+_CONFLICTS: Final = 256
 #: Between two looks. A note's life is counted in days.
 _PERIOD: Final = timedelta(seconds=60)
 _ORIGIN: Final = Origin("shelfd", "note.expire")
 
 
 def tell_expired(tx: Transaction) -> int:
-    """Tell of notes that have expired and of which nobody was told; return of how many.
+    """Tell of notes that have expired and of which nobody was told, and close their conflicts; return of how many.
 
     That they were told of is stored with it: each is told of once, also after a crash, unless its time is set again.
     """
@@ -32,6 +35,9 @@ def tell_expired(tx: Transaction) -> int:
     for note in notes:
         # Not a change of the note: it has no rev of its own, and there is nothing to take back.
         tx.log(Entry("note.expired", note.nugget, (note.id,), None, {"expires_at": note.expires_at}))
+        for conflict in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS):
+            if conflict.resolution is None and conflict.reason not in (EDITED_APART, ONE_KEY):
+                tx.put_conflict(conflict._replace(resolved_at=tx.now, resolution=CHANGED))
     tx.rows.notes.forget_expiry(notes)
     return len(notes)
 

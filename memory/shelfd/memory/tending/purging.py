@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from shelfd.memory.knowledge.position import unlearn
 from shelfd.memory.log.history import rewind
+from shelfd.memory.log.superseding import can_stand_for
 from shelfd.memory.log.transaction import Transaction, gone_note
 from shelfd.memory.notes.note import EVOLVED_BY, MERGED_INTO, NO_EXTRA, Extra, Link, Note
 from shelfd.memory.ports.log import REDACTED, Entry, LogRow
@@ -82,10 +83,17 @@ def reworded_by(tx: Transaction, note: Note) -> Iterator[str]:
 
 
 def release(tx: Transaction, note: Note, *, limit: int) -> bool:
-    """Let *limit* notes that *note* replaced count again; return whether there are more."""
+    """Let *limit* notes that *note* replaced count again, or what replaced it stand for them; return if there are more.
+
+    That is no writing of theirs: a nugget that is purged with its notes takes them along.
+    """
     ids = tx.rows.notes.superseded_by(note.id)
+    heir = note.superseded_by
     for other in tx.rows.notes.by_ids(ids[:limit]).values():
-        tx.change_note(other, other._replace(superseded_by=None, extra=other.extra._replace(superseded_reason=None)))
+        if heir is not None and can_stand_for(tx.rows, heir, other.id):
+            tx.change_note(other, other._replace(superseded_by=heir), kind="note.superseded")
+        else:
+            tx.change_note(other, tx.unsuperseded(other), kind="note.updated")
     return len(ids) > limit
 
 

@@ -5,21 +5,19 @@ What is taken back is a change like any other, in the log with a run of its own,
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.jobs.work import JobKind, Work
-from shelfd.memory.log.history import rewind
+from shelfd.memory.log.superseding import can_stand_for, superseded_as
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import Extra, Link, Note
+from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import Entry, LogRow
 from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget, restore_nugget
+from shelfd.memory.tending.former_fields import EDITED, PURGED, Retained, restored_fields
 
-EDITED: Final = "edited"
-LATER_RUN: Final = "later_run"
-PURGED: Final = "purged"
 #: Notes, links and nuggets that go back in one step, and log rows looked at: some milliseconds of the writer.
 AT_ONCE: Final = 32
 _LOOKED_AT: Final = 256
@@ -27,14 +25,6 @@ _LOOKED_AT: Final = 256
 _NAMED: Final = 1_000
 #: Changes of a note read at once to find the first that is to be taken back.
 _PAGE: Final = 8
-
-
-class Retained(NamedTuple):
-    """A field that stays as it is, and why: ``edited``, ``later_run`` or ``purged``."""
-
-    note_id: str  #: or a nugget's name, if *field* is ``nugget``
-    field: str
-    why: str
 
 
 def new_params(*, first: int, until: int, run_id: str | None) -> dict[str, Any]:
@@ -133,7 +123,7 @@ def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept:
     if row.row is None or not _is_first(tx, row.row, row.seq, params):
         return _NOTHING
     later = tx.rows.log.of_note(row.row, since_seq=row.seq - 1)
-    return _Reverted(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, kept))
+    return _Reverted(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, params, kept))
 
 
 def _is_own(row: LogRow, params: Mapping[str, Any]) -> bool:
@@ -151,7 +141,9 @@ def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any
     return False
 
 
-def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Retained]) -> int:
+def _undo_note(
+    tx: Transaction, changes: list[LogRow], later: list[LogRow], params: Mapping[str, Any], kept: list[Retained]
+) -> int:
     note_id = changes[0].ids[0]
     note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
@@ -165,11 +157,18 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
     if any(is_redacted(row) for row in later):
         kept.append(Retained(note_id, "note", PURGED))
         return 0
-    new, restored = _restored(note, changes, later, kept)
-    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
-        new = new._replace(superseded_by=note.superseded_by)
-        kept.append(Retained(note_id, "superseded_by", PURGED))
-        restored -= 1
+    new, restored = restored_fields(note, changes, later, kept)
+    if new.superseded_by is None and (successor := _successor(tx, note, params)) is not None:
+        wanted, new = new, superseded_as(successor, new)
+        if wanted.valid_to is not None:  # as somebody said
+            new = new._replace(valid_to=wanted.valid_to)
+        restored -= len(changed_fields(new, wanted))
+        kept.append(Retained(note_id, "superseded_by", EDITED))
+    heir = new.superseded_by
+    if heir is not None and heir != note.superseded_by and not can_stand_for(tx.rows, heir, note_id):
+        wanted, new = new, superseded_as(note, new)
+        restored -= len(changed_fields(new, wanted))
+        kept.append(Retained(note_id, "superseded_by", PURGED if tx.rows.notes.get(heir) is None else EDITED))
     if not changed_fields(note, new):
         return 0
     try:
@@ -182,91 +181,17 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
     return restored
 
 
-def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list[Retained]) -> tuple[Note, int]:
-    """The note with every field back that still says what *changes* wrote, and how many those are."""
-    own = {row.seq for row in changes}
-    states = _states(note, later)
-    values: dict[str, Any] = {}
-    restored = 0
-    for name, was in _originals(changes).items():
-        if name == "extra":
-            values[name], count = _restored_extra(note, was, states, own, kept)
-            restored += count
-            continue
-        wrote = next(getattr(state, name) for row, state in reversed(states) if row.seq in own and _has(row, name))
-        if getattr(note, name) == wrote:
-            values[name] = was
-            restored += 1
-        elif name == "content" and (rest := _without_received(note.content, was, wrote)) is not None:
-            values[name] = rest
-            restored += 1
-            if not _lines_gained(was, wrote) <= set(note.content.split("\n")):
-                kept.append(Retained(note.id, name, _reason(later, own, name)))  # some of the lines were edited since
-        else:
-            kept.append(Retained(note.id, name, _reason(later, own, name)))
-    return note._replace(**values), restored
-
-
-def _states(note: Note, later: list[LogRow]) -> list[tuple[LogRow, Note]]:
-    """Each of the note's changes with the state it left, oldest first."""
-    found: list[tuple[LogRow, Note]] = []
-    state = note
-    for row in reversed(later):
-        found.append((row, state))
-        state = rewind(state, row.before)
-    found.reverse()
-    return found
-
-
-def _originals(changes: list[LogRow]) -> dict[str, Any]:
-    """What each field was before the first of *changes* that set it."""
-    originals: dict[str, Any] = {}
-    for row in changes:
-        for name, value in (row.before or {}).items():
-            originals.setdefault(name, value)
-    return originals
-
-
-def _has(row: LogRow, name: str) -> bool:
-    return name in (row.before or {})
-
-
-def _restored_extra(
-    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[Retained]
-) -> tuple[Extra, int]:
-    """The rare fields, each back that still says what was written, and how many those are."""
-    wrote = next(state.extra for row, state in reversed(states) if row.seq in own and _has(row, "extra"))
-    values: dict[str, Any] = {}
-    for name in sorted(Extra._fields):
-        old, new = getattr(was, name), getattr(wrote, name)
-        if old == new:
-            continue
-        if getattr(note.extra, name) == new:
-            values[name] = old
-        else:
-            kept.append(Retained(note.id, name, _reason([row for row, _ in states], own, "extra")))
-    return note.extra._replace(**values), len(values)
-
-
-def _without_received(content: str, was: str, wrote: str) -> str | None:
-    """A content that was edited since, without the lines it had received; None if none of those is left."""
-    received = _lines_gained(was, wrote)
-    lines = content.split("\n")
-    rest = [line for line in lines if line not in received]
-    if not received or len(rest) == len(lines) or not any(line.strip() for line in rest):
-        return None
-    return "\n".join(rest)
-
-
-def _lines_gained(was: str, wrote: str) -> set[str]:
-    before = set(was.split("\n"))
-    return {line for line in wrote.split("\n") if line.strip() and line not in before}
-
-
-def _reason(later: Iterable[LogRow], own: set[int], name: str) -> str:
-    """Why a field stays: the last change of it that is not ours says whose it is now."""
-    others = [row for row in later if row.seq not in own and _has(row, name)]
-    return LATER_RUN if others and others[-1].origin.run_id is not None else EDITED
+def _successor(tx: Transaction, note: Note, params: Mapping[str, Any]) -> Note | None:
+    """Return the note that stands for *note* no more, if another one stands for that: then it does for *note*."""
+    by, one = note.superseded_by, None
+    seen = {note.id}
+    while by is not None and by not in seen and (following := tx.rows.notes.get(by)) is not None:
+        seen.add(by)
+        first = tx.rows.log.of_note(following.row, since_seq=0, limit=1)
+        if not first or first[0].kind != "note.created" or not _is_own(first[0], params):
+            return one  # it stays
+        one, by = following, following.superseded_by
+    return None
 
 
 # ------------------------------------------------------------------- nuggets

@@ -73,7 +73,8 @@ class EntityRecallResult(Result):
     entity: EntityView
     index: IndexState = Field(
         description="How far notes were read for what they mention. While that is warming, as after a large import,"
-        " those that have the words of its name are read for the answer, the newest first; with min_seq it waits."
+        " the newest that have the words of its name are read for the answer, and others may be missing; with min_seq"
+        " it waits."
     )
 
 
@@ -85,7 +86,11 @@ class AliasParams(ChangeParams):
 
 
 class EntityPurgeParams(ChangeParams):
-    """Params of ``entity.purge``."""
+    """Params of ``entity.purge``.
+
+    It waits until all notes were read for what they mention, for 5 s or as long as ``timeout_ms`` allows. If they are
+    not by then, nothing is done: the error is -32003, retryable, and has how far they are as ``index``.
+    """
 
     entity_type: EntityType
     entity_value: Key = Field(description="Any of its names.")

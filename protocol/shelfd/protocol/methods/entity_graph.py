@@ -27,6 +27,8 @@ Depth = Annotated[int, Field(ge=1, le=DEPTH_LIMIT, description="Steps from the f
 Direction = Literal["outgoing", "incoming"]
 EdgeKind = Literal["heuristic", "causal"]
 
+_READ = "How far notes were read for that, as of ``recall_entity``."
+_PERHAPS = "there may be while ``index`` is warming"
 _SESSION = "A session's own notes count too if it is this one."
 
 
@@ -63,7 +65,7 @@ class RelationshipsResult(Result):
 
     entity: EntityView
     relationships: list[RelationshipView]
-    index: IndexState = Field(description="How far notes were read for that, as of ``recall_entity``.")
+    index: IndexState = Field(description=_READ)
     next_cursor: str | None = None
 
 
@@ -101,7 +103,8 @@ class TraverseResult(Result):
     """Answer of ``traverse_graph``: breadth first, each entity once, the first one left out."""
 
     nodes: list[VisitedView]
-    truncated: bool = Field(description="Whether there is more than was read or may be returned.")
+    truncated: bool = Field(description=f"Whether there is more than was read or may be returned; {_PERHAPS}.")
+    index: IndexState = Field(description=_READ)
 
 
 class TimelineParams(PageParams):
@@ -140,7 +143,8 @@ class TimelineResult(Result):
     """Answer of ``graph.timeline``, the earliest first."""
 
     entries: list[TimelineEntryView]
-    truncated: bool = Field(description="Whether there are older notes than were looked at.")
+    truncated: bool = Field(description=f"Whether there are older notes than were looked at; {_PERHAPS}.")
+    index: IndexState = Field(description=f"{_READ} Of a query it is that of recall.")
     next_cursor: str | None = None
 
 
@@ -193,7 +197,8 @@ class GraphExportResult(Result):
     nodes: list[ExportedNodeView] | None = None
     edges: list[ExportedEdgeView] | None = None
     text: str | None = Field(default=None, description="A complete document of the page.")
-    truncated: bool = Field(description="Whether there is more than this page has.")
+    truncated: bool = Field(description=f"Whether there is more than this page has; {_PERHAPS}.")
+    index: IndexState = Field(description=_READ)
     next_cursor: str | None = None
 
 

@@ -221,6 +221,7 @@ class LosingFilter(Result):
     hidden: bool | None = Field(
         default=None, description="Of superseded: what replaced it is hidden itself; note.restore brings this one back."
     )
+    expired: bool | None = Field(default=None, description="Of superseded: what replaced it has expired; as hidden.")
     at: str | None = Field(default=None, description="Since when.")
     principal: str | None = Field(default=None, description="Who did it.")
 

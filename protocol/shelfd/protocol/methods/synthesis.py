@@ -7,6 +7,7 @@ from pydantic_core import PydanticCustomError, to_json
 
 from shelfd.protocol.base import NuggetName, Params, Query, ReadParams, Result, Tier, Token, Word, limits_of
 from shelfd.protocol.limits import SYNTHESIS_LIMIT
+from shelfd.protocol.methods.recall import IndexState
 from shelfd.protocol.registry import define
 
 SynthesisFormat: TypeAlias = Literal["direct_answer", "synthesized_brief", "timeline_analysis", "relationship_map"]
@@ -146,6 +147,10 @@ class SynthesizeResult(Result):
     metadata: SynthesisMetadata
     sources: list[SynthesisSource]
     engine: Engine = Field(description="Whether a language model worded it, or it is made of sentences of the notes.")
+    index: IndexState = Field(
+        description="How far notes are found, as of ``recall``; of a brief and a map how far they were read for what"
+        " they mention, too, as of ``recall_entity``."
+    )
 
 
 class SynthesisParams(Params):

@@ -1,5 +1,7 @@
 """Notes that cannot both be true, over each kind of stores: found, listed, decided, and closed by themselves."""
 
+import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -88,6 +90,15 @@ async def test_a_note_that_is_hidden_closes_its_conflicts_until_it_is_restored(e
     assert await events(either, seq) == [("conflict.resolved", "hidden"), ("conflict.found", None)]
     await either.call("undo", tx=seq + 1)
     assert len(await conflicts(either)) == 1
+
+
+async def test_a_note_is_in_conflict_with_the_newest_that_it_contradicts(either: Api) -> None:
+    notes = [{"content": f"Paul was born in Town{number}.", "evolve": True} for number in range(9)]
+    result = await either.call("remember_many", notes=notes)
+    assert [len(one["conflicts"]) for one in result["evolved"]] == [0, 1, 2, 3, 3, 3, 3, 3, 3]
+    found = await conflicts(either, limit=1000)
+    newest = {one["a"]["content"] for one in found if one["b"]["id"] == result["ids"][-1]}
+    assert newest == {f"Paul was born in Town{number}." for number in (5, 6, 7)}
 
 
 async def test_a_note_that_is_superseded_closes_its_conflicts(either: Api) -> None:
@@ -218,6 +229,29 @@ async def test_what_was_decided_stays_decided_whatever_the_notes_say(either: Api
     await either.call("note.edit", id=new["note"]["id"], content=B)
     (closed,) = await conflicts(either, resolved=True)
     assert (closed["resolution"], await conflicts(either)) == ("both", [])
+
+
+async def test_a_conflict_is_open_again_when_what_its_decision_superseded_counts_again(either: Api) -> None:
+    (conflict_id,) = (await contradict(either))["conflicts"]
+    (superseded,) = (await either.call("conflict.resolve", id=conflict_id, keep="b"))["superseded"]
+    seq = either.shelf().view.log.last_seq
+    await either.call("note.restore", id=superseded)
+    assert [one["id"] for one in await conflicts(either)] == [conflict_id]
+    await either.call("undo", tx=seq + 1)
+    assert await conflicts(either) == []
+    assert await live(either) == [B]
+
+
+async def test_a_note_that_has_expired_contradicts_nothing_until_it_lives_again(either: Api) -> None:
+    await either.call("remember", content=A, evolve=True)
+    note = (await either.call("remember", content=B, evolve=True, ttl_days=1))["note"]
+    assert len(await conflicts(either)) == 1
+    either.clock.advance(timedelta(days=2))
+    await asyncio.sleep(0.05)
+    assert await conflicts(either) == []
+    assert [one["resolution"] for one in await conflicts(either, resolved=True)] == ["changed"]
+    await either.call("note.edit", id=note["id"], metadata={"ttl_days": 30})
+    assert len(await conflicts(either)) == 1
 
 
 async def test_what_is_contradicted_is_marked_in_recall(either: Api) -> None:

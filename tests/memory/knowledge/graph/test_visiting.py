@@ -23,6 +23,7 @@ from shelfd.memory.ports.entities import NoEnrichment, StoredAlias
 from shelfd.memory.ports.store import Store
 from shelfd.storage.inmemory import InMemoryStores
 
+READY = {"state": "ready", "share": 1.0, "seq": 9}
 #: Which note says it, from which entity to which.
 Said = tuple[int, str, str]
 _NOTES = 8
@@ -112,7 +113,7 @@ def test_a_walk_comes_to_what_a_plain_search_does(page: int, turn: int, monkeypa
             assert not any("a" in ends or (has_alias and "b" in ends) for _, *ends in said)
             return
         found = await visit(reader, start, max_depth=depth, most_nodes=99)
-        shown = json.loads(found.json())
+        shown = json.loads(found.json(READY))
         steps = {"a": 0, **{one["value"]: one["depth"] for one in shown["nodes"]}}
         assert len(steps) == len(shown["nodes"]) + 1
         assert [*steps.values()] == sorted(steps.values())
@@ -170,17 +171,18 @@ async def test_a_way_is_told_as_json_whatever_it_leads_past() -> None:
         for row, value in enumerate(values[1:], 1)
     ]
     found = await visit(reader, start, max_depth=4, most_nodes=4)
-    assert json.loads(found.json()) == {
+    assert json.loads(found.json(READY)) == {
         "nodes": [
             {"type": "tool", "value": value, "depth": depth, "path": steps[:depth]}
             for depth, value in enumerate(values[1:], 1)
         ],
         "truncated": False,
+        "index": READY,
     }
 
 
 def test_nothing_is_an_empty_list() -> None:
-    assert json.loads(Visited([], is_truncated=False).json()) == {"nodes": [], "truncated": False}
+    assert json.loads(Visited([], is_truncated=False).json(READY)) == {"nodes": [], "truncated": False, "index": READY}
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -192,6 +194,6 @@ async def test_the_newest_note_that_is_wanted_says_where_it_goes(*, hidden: bool
     reader = GraphReader(store.view, Known(), RECALLABLE._replace(now=6))
     start = reader.node("tool", "a")
     assert start is not None
-    shown = json.loads((await visit(reader, start, max_depth=1, most_nodes=9)).json())
+    shown = json.loads((await visit(reader, start, max_depth=1, most_nodes=9)).json(READY))
     said = {one["value"]: one["path"][0]["note_id"] for one in shown["nodes"]}
     assert said == {"u": "n1" if hidden else "n4", "v": "n3"}

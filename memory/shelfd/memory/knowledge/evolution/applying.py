@@ -1,7 +1,7 @@
 """Remembering a note together with what it does to older ones."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
@@ -11,16 +11,14 @@ from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.repeating import adds, prolonged
 from shelfd.memory.knowledge.evolution.slots import (
     Stated,
-    contradicted,
     decode,
     encode,
     numbered,
     numbers_of,
     places_of,
     slots_of,
-    wanted,
 )
-from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.text_reading import TextRead, read_text
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
 from shelfd.memory.log.transaction import Transaction
@@ -31,14 +29,14 @@ from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, NoteInput
 
 #: Older notes of one slot, and of all slots, that are looked at: the newest.
-_OF_SLOT: Final = 32
-_LOOKED_AT: Final = 64
+OF_SLOT: Final = 32
+LOOKED_AT: Final = 64
 #: Notes whose statements were not read yet and that are read before a single decision: some milliseconds at most.
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
-_CONFLICTS: Final = 256
-#: Conflicts that a note is found in that was stored without evolve: with the newest.
-_CONTESTED: Final = 3
+CONFLICTS: Final = 256
+#: Conflicts that a note is found in as it comes: with the newest. What contradicts one of these is told by that.
+CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
@@ -121,8 +119,8 @@ def remember_evolved(
     if kept.note.quarantined:
         return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:
-        until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
-        tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
+        has_held = judgement.verdict is Verdict.UPDATED
+        tx.supersede(note, kept.note.id, reason=judgement.reason, until=new.when, has_held=has_held)
     conflicts = _conflicts(tx, found, kept.note) if found else ()
     is_same = kept.note.content == content
     _keep(tx, kept.note, new.statements if is_same else None, slots[0] if is_same and slots is not None else None)
@@ -152,9 +150,10 @@ def _told_again(tx: Transaction, given: NoteInput, repeated: Note, default_ttl_d
 
 
 def _conflicts(tx: Transaction, found: _Judged, newer: Note) -> tuple[str, ...]:
-    """Note down which older notes a new one contradicts; return the ids of the conflicts."""
+    """Note down which older notes a new one contradicts, the newest of them; return the ids of the conflicts."""
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
-    return tuple([_conflict(tx, note, newer, reason) for note, reason in contested])
+    contested = contested[:CONTESTED]
+    return tuple([note_conflict(tx, note, newer, reason) for note, reason in contested])
 
 
 def _holding(given: NoteInput, when: int, superseding: _Judged, now: int) -> NoteInput:
@@ -188,61 +187,6 @@ def store_held(tx: Transaction) -> None:
     """Store what newer notes state that were compared with older ones before they were committed."""
     _read_lost(tx)
     tx.rows.statements.store_held()
-
-
-def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | None]]) -> None:
-    """Note down what notes contradict of older ones, where nothing tells which is right.
-
-    They were stored as they came, and supersede nothing. A pair that was in conflict before, however that ended, is
-    not noted down again.
-
-    Args:
-        notes: Each with what it states, as it is kept; None if that has to be read.
-    """
-    asked: list[tuple[Note, Sequence[Statement], list[int]]] = []
-    often: set[int] = set()
-    for note, statements in notes:
-        nugget = tx.nugget(note.nugget)
-        if nugget is None or not note.live or note.extra.is_rollup or not note.holds(tx.now):
-            continue
-        said = renamed(read(note.content), tx.rows.entities) if statements is None else statements
-        slots = numbers_of(contradicted(said), nugget.created_at)
-        if not slots:
-            continue
-        asked.append((note, said, slots))
-        if not _is_rare(said):
-            often.update(slots)
-    # What most notes could contradict is looked for together: there is nearly never anything.
-    is_any = bool(often and tx.rows.statements.in_slots(sorted(often), limit=1))
-    for note, said, slots in asked:
-        if is_any or _is_rare(said):
-            _contest(tx, note, said, slots)
-
-
-def _is_rare(said: Sequence[Statement]) -> bool:
-    return any(not statement.positive or statement.slot is Arity.FIXED for statement in said)
-
-
-def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequence[int]) -> None:
-    statements, nugget = tx.rows.statements, tx.nugget(note.nugget)
-    near = {row for row in statements.in_slots(slots, limit=_OF_SLOT) if row < note.row}
-    if not near or nugget is None:
-        return
-    near |= statements.in_slots(numbers_of(wanted(said), nugget.created_at), limit=_OF_SLOT)
-    about = _About(note.author, note.subject, note.session_id)
-    older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
-    judged = decide(
-        Told("", note.content, note.when, note.key, said, ()), _told(tx, note.nugget, older, note.when, about, said)
-    )
-    concerned = [note_id for note_id, one in judged.items() if one.verdict in (Verdict.CONFLICT, Verdict.DUPLICATE)]
-    found = [one for one in tx.rows.notes.by_ids(concerned).values() if one.live and one.scope == note.scope]
-    repeated = [one.row for one in found if judged[one.id].verdict is Verdict.DUPLICATE]
-    if repeated and tx.rows.conflicts.disputed(repeated):
-        return  # whether this is so is asked already; of what changes to and fro each note would ask it again
-    known = {row for one in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS) for row in (one.a, one.b)}
-    contested = [one for one in found if judged[one.id].verdict is Verdict.CONFLICT and one.row not in known]
-    for one in sorted(contested, key=lambda one: -one.row)[:_CONTESTED]:
-        _conflict(tx, one, note, judged[one.id].reason)
 
 
 def _keep(
@@ -290,16 +234,16 @@ def _judged(
     stated = tx.rows.statements
     if unread := stated.unread(limit=catch_up):
         _keep_all(tx, unread)
-    near = stated.in_slots(slots, limit=_OF_SLOT)
+    near = stated.in_slots(slots, limit=OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:
         return EMPTY
-    about = _About(given.author, given.subject, given.session_id)
-    return decide(new, _told(tx, given.nugget, sorted(near)[-_LOOKED_AT:], new.when, about, statements))
+    about = Speaker(given.author, given.subject, given.session_id)
+    return decide(new, told(tx, given.nugget, sorted(near)[-LOOKED_AT:], new.when, about, statements))
 
 
-class _About(NamedTuple):
+class Speaker(NamedTuple):
     """Who says something, of whom, and in which session."""
 
     author: str | None
@@ -307,8 +251,8 @@ class _About(NamedTuple):
     session_id: str | None
 
 
-def _told(
-    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: _About, statements: Sequence[Statement]
+def told(
+    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: Speaker, statements: Sequence[Statement]
 ) -> list[Told]:
     """What older notes tell that statements of this time may be compared with."""
     by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in statements)
@@ -328,7 +272,7 @@ def said_by(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
-def _is_of_another(about: _About, older: OlderNote) -> bool:
+def _is_of_another(about: Speaker, older: OlderNote) -> bool:
     """Return whether "I" is somebody else in an older note."""
     if about.author is not None and older.author is not None and about.author != older.author:
         return True
@@ -364,10 +308,10 @@ def _share(given: NoteInput, content: str, older: Note) -> bool:
     return scope == older.scope or (given.scope is None and {scope, older.scope} <= _OPEN)
 
 
-def _conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:
+def note_conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:
     """Note down that two notes contradict each other; return the id of their conflict."""
     pair = {older.row, newer.row}
-    for known in tx.rows.conflicts.of_note(newer.row, limit=_CONFLICTS):
+    for known in tx.rows.conflicts.of_note(newer.row, limit=CONFLICTS):
         if {known.a, known.b} != pair or known.resolution not in (None, CHANGED):
             continue
         if known.resolution is not None:

@@ -191,8 +191,10 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             is_end = end == len(said) or len(phrase) > 1
             if begin and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"]):
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
-        elif not is_told and any(clause.plain[end:]):
+        elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):
             is_told = True  # by the longest of those that begin with the same word
+            if said[at] in known.silent and ended[0] in "#~":
+                continue  # "à 8 h, plus à 20 h" is both
             was_never = said[begin] in words["never"] and begin and said[begin - 1] in words["be_past"]
             yield Phrase(begin, Ending.NEVER if was_never else kind, end, len(said), is_backwards=False)
         elif not is_told and begin and words.language == "de" and kind in (Ending.ENDS, Ending.DENIES):

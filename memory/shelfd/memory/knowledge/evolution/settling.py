@@ -38,6 +38,8 @@ def _verdicts(tx: Transaction, note: Note, conflict: StoredConflict) -> set[Verd
     ends = tx.rows.notes.by_rows([conflict.a, conflict.b])
     if len({end.nugget for end in ends.values()}) > 1:
         return set()  # what is said in two nuggets is not compared
+    if any(end.expires_at is not None and end.expires_at <= tx.now for end in ends.values()):
+        return set()
     both = tx.rows.statements.older([conflict.a, conflict.b], note.nugget, now=tx.now)
     if len(both) < 2:
         return None

@@ -1,7 +1,10 @@
 """The nodes of the graph of entities that lie around one, each by the shortest way, as JSON."""
 
+from collections.abc import Mapping
 from json.encoder import encode_basestring as _json  # a text as JSON, not only in ASCII
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic_core import to_json
 
 from shelfd.memory.knowledge.graph.leads import Leads, leads_of, some_leads
 from shelfd.memory.knowledge.graph.walking import GraphReader, NodeVia
@@ -19,10 +22,15 @@ class Visited(NamedTuple):
     nodes: list[str]
     is_truncated: bool
 
-    def json(self) -> bytes:
-        """Return it as the JSON of the result of ``traverse_graph``."""
+    def json(self, index: Mapping[str, Any]) -> bytes:
+        """Return it as the JSON of the result of ``traverse_graph``.
+
+        Args:
+            index: How far notes were read for it.
+        """
         truncated = "true" if self.is_truncated else "false"
-        return f'{{"nodes":[{",".join(self.nodes)}],"truncated":{truncated}}}'.encode()
+        head = f'{{"nodes":[{",".join(self.nodes)}],"truncated":{truncated},"index":'.encode()
+        return head + to_json(index) + b"}"
 
 
 class _Level:
