@@ -4,12 +4,13 @@ import asyncio
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import shelfd.client
 from client.fake_daemon import FakeDaemon, event, rpc_error
-from shelfd.client import AsyncClient, NotRunning, RpcFailure, connect
+from shelfd.client import AsyncClient, Client, NotRunning, RpcFailure, connect
 from shelfd.client.endpoint import candidates
 from shelfd.client.failure import ProtocolError
 from shelfd.client.transport import as_json
@@ -40,6 +41,39 @@ def test_params_may_be_written_already(tmp_path: Path) -> None:
         client.call("a", {}, written={"parts": as_json([])})
     parts = [{"raw": 'a "}}" ü'}]
     assert daemon.asked == [("a", {"known": {"parts": None}, "parts": parts, "more": None}), ("a", {"parts": []})]
+
+
+def test_requests_may_be_under_way_together(tmp_path: Path) -> None:
+    answers = {"a": lambda params: {"was": params["n"]}, "b": rpc_error(-32001, "gone")}
+    with FakeDaemon(tmp_path / "s", answers) as daemon, connect(str(daemon.path)) as client:
+        first, refused, last = (
+            client.begin("a", {"n": 1}),
+            client.begin("b", {"shelf": "x"}),
+            client.begin("a", {"n": 3}),
+        )
+        assert client.end(last) == {"was": 3}
+        with pytest.raises(RpcFailure, match="gone") as caught:
+            client.end(refused)
+        assert caught.value.shelf == "x"
+        assert client.call("a", {"n": 4}) == {"was": 4}
+        assert client.end(first) == {"was": 1}
+
+
+@pytest.mark.parametrize("refused", [(1,), (2,), (3,), (1, 3), (1, 2, 3)])
+def test_a_refusal_without_an_id_is_of_what_has_no_other_answer(refused: tuple[int, ...]) -> None:
+    ours, theirs = socket.socketpair()
+    with Client(ours) as client, theirs:
+        begun = [client.begin("a", {"n": number}) for number in (1, 2, 3)]
+        # What is refused unread is answered at once, before what came before it.
+        answers: list[dict[str, Any]] = [{"id": None, "error": {"code": -32005, "message": "large"}} for _ in refused]
+        answers += [{"id": id_, "result": id_} for id_ in begun if id_ not in refused]
+        theirs.sendall(b"".join(as_json(answer) + b"\n" for answer in answers))
+        for id_ in begun:
+            if id_ in refused:
+                with pytest.raises(RpcFailure, match="large"):
+                    client.end(id_)
+            else:
+                assert client.end(id_) == id_
 
 
 def test_events_come_until_the_connection_ends(tmp_path: Path) -> None:

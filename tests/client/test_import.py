@@ -117,6 +117,31 @@ def test_what_one_answer_says_is_known_goes_with_the_next(fake: FakeDaemon, tmp_
     assert [params["known"] for params in sent(fake)] == [{}, {"a": "b"}, {"a": "b"}]
 
 
+def test_a_snapshot_is_sent_in_steps_of_which_none_spoils_another(fake: FakeDaemon, tmp_path: Path) -> None:
+    def answer(params: Json) -> Json:
+        items = [item for part in params["parts"] for item in part["items"]]
+        refused = rpc_error(-32005) if any(item["id"] == "n500" for item in items) else None
+        return refused or {**answered(params), "run_id": params.get("run_id", "run-0123456789ab")}
+
+    fake.answers["shelf.import"] = answer
+    snapshot = tmp_path / "notes.jsonl"
+    links = [{"source": "n7", "target": "n500", "relation": "related", "reason": "", "created_at": 1}]
+    with snapshot.open("w", encoding="utf-8") as file:
+        for number in range(1_000):
+            rest = {"format": 1, "note": {"nugget": "memory"}, **({"links": links} if number == 7 else {})}
+            line = {"id": f"n{number}", "content": {"raw": "x"}, "links": {"related": []}, "shelfd": rest}
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+    status, out, told = run(fake, snapshot)
+    assert (status, told) == (os.EX_DATAERR, [f"{snapshot}: line 501 rejected: no"])
+    assert out == "notes  999 created, 0 updated, 0 unchanged, 1 rejected\nlinks  1 created, 0 updated, 0 unchanged\n"
+    sizes = [[(part["part"], len(part["items"])) for part in params["parts"]] for params in sent(fake)]
+    assert max(count for parts in sizes for _, count in parts) == 336
+    # Both ends of a link are there when it comes, whatever was refused and sent again.
+    kinds = [kind for parts in sizes for kind, _ in parts]
+    assert kinds == ["notes"] * (len(kinds) - 1) + ["links"]
+    assert [params.get("run_id") for params in sent(fake)] == [None, *["run-0123456789ab"] * (len(sizes) - 1)]
+
+
 def test_one_item_that_is_refused_as_too_large_spoils_none_of_the_others(fake: FakeDaemon, tmp_path: Path) -> None:
     def answer(params: Json) -> Json:
         items = [item for part in params["parts"] for item in part["items"]]

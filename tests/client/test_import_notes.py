@@ -121,6 +121,35 @@ def test_a_snapshot_is_written_and_read_back(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
+def test_a_long_snapshot_with_links_is_read_back(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        notes = [{"content": f"line {number}", "session_id": f"s{number // 9}"} for number in range(900)]
+        ids = daemon.call("remember_many", notes=notes)["ids"]
+        for one, other in ((0, 899), (899, 1), (300, 400)):
+            daemon.call("link.upsert", source=ids[one], target=ids[other], direction="outgoing")
+        deep: Json = {}
+        for _ in range(40):
+            deep = {"deep": deep}
+        path = Path(told_to(daemon, "snapshot").stdout.strip())
+        kept = path.read_text(encoding="utf-8").splitlines()
+        broken = json.loads(kept[450])
+        broken["shelfd"]["note"] = deep
+        path.write_text("\n".join([*kept[:450], json.dumps(broken), *kept[451:]]), encoding="utf-8")
+        daemon.call("shelf.create", shelf="other")
+        copied = told_to(daemon, "import", str(path), "--shelf", "other")
+        assert copied.returncode == os.EX_DATAERR
+        assert [line.partition(": ")[2] for line in lines(copied)] == [
+            "line 451 rejected: json: is nested deeper than 32 levels"
+        ]
+        assert copied.stdout.splitlines()[1:] == [
+            "notes    899 created, 0 updated, 0 unchanged, 1 rejected",
+            "links    3 created, 0 updated, 0 unchanged",
+        ]
+        second = told_to(daemon, "snapshot", "--shelf", "other").stdout.strip()
+        assert sorted(plain("\n".join([*kept[:450], *kept[451:]]))) == sorted(plain(Path(second).read_text()))
+        assert daemon.stop() == 0
+
+
 def plain(text: str) -> list[str]:
     """The lines of a snapshot without what is each shelf's own."""
     found = []

@@ -2,8 +2,13 @@
 
 import asyncio
 import json
+from collections.abc import Generator
+
+import pytest
 
 from gateway.fakes import SOON, Client, House, Open, request, until
+from shelfd.gateway.connection import Connection
+from shelfd.gateway.dispatch import Message
 
 
 async def test_lines_may_end_with_crlf_and_blank_ones_are_skipped(client: Client) -> None:
@@ -195,3 +200,58 @@ async def test_replies_of_one_turn_go_out_together(client: Client) -> None:
     async with asyncio.timeout(SOON):
         data = await client.reader.read(2**16)
     assert data.count(b"\n") == 50
+
+
+def large(label: str) -> bytes:
+    """A request that is parsed in several turns, and known by its label."""
+    notes = [{"content": "The crane stands still. " * 10, "fields": {"at": number}} for number in range(6_000)]
+    padding = json.dumps(notes).encode()
+    line = request("remember", 1, content=label, fields={"notes": []})
+    return line.replace(b"[]", padding, 1)
+
+
+async def test_a_large_message_lets_others_have_their_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    turns: list[None] = []
+    read_on = Connection._read_on
+
+    def noted(connection: Connection, reading: Generator[None, None, Message]) -> None:
+        turns.append(None)
+        read_on(connection, reading)
+
+    monkeypatch.setattr(Connection, "_read_on", noted)
+    client, other = await house.connect(), await house.connect()
+    client.raw(large("large") + request("system.health", 2) + large("next"))
+    await until(lambda: bool(turns))
+    other.send("system.health")
+    assert "result" in await other.read()
+    at_once = len(turns)
+    replies = [await client.read() for _ in range(3)]
+    assert [reply["id"] for reply in replies] == [1, 2, 1]
+    # Both are read as far as to say what is wrong with them: typed fields may not be that large.
+    assert [reply.get("error", {}).get("data", {}).get("field") for reply in replies] == ["fields", None, "fields"]
+    assert at_once < len(turns) > 6
+
+
+async def test_a_large_message_is_carried_out_for_who_hangs_up_or_closes_half(open_house: Open) -> None:
+    house = await open_house()
+    for ends in ("half", "whole"):
+        client = await house.connect()
+        notes = [{"content": "The crane stands still. " * 20} for _ in range(3_000)]
+        client.raw(request("remember_many", 1, notes=notes))
+        await client.writer.drain()
+        if ends == "half":
+            client.writer.write_eof()
+            assert json.loads(await client.read_eof())["id"] == 1
+        else:
+            client.writer.transport.abort()
+        await until(lambda: house.counters.connections_open == 0)
+    await until(lambda: house.service.applied == ["remember_many"] * 2)
+
+
+async def test_a_large_message_that_is_no_json_is_refused_as_any_other(client: Client) -> None:
+    broken = large("broken").replace(b'{"at": 5000}', b'{"at": 5000')
+    client.raw(broken + request("system.health", 2))
+    refused = await client.error()
+    assert refused["code"] == -32700
+    assert str(refused["message"]).startswith("not JSON: ")
+    assert (await client.read())["id"] == 2

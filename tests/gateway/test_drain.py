@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Generator
 from datetime import timedelta
+
+import pytest
 
 from gateway.fakes import SOON, House, Open, until
 from shelfd.gateway import Listener
+from shelfd.gateway.connection import Connection
+from shelfd.gateway.dispatch import Message
 
 DRAIN = timedelta(seconds=SOON)
 
@@ -26,6 +31,25 @@ async def test_requests_at_work_are_finished_and_new_ones_refused(house: House) 
     assert await client.read_eof() == b""
     await stopping
     assert house.service.applied == ["a"]
+
+
+async def test_a_large_message_that_is_being_read_is_answered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
+    read_on = Connection._read_on
+
+    def noted(connection: Connection, reading: Generator[None, None, Message]) -> None:
+        begun.set()
+        read_on(connection, reading)
+
+    monkeypatch.setattr(Connection, "_read_on", noted)
+    client = await house.connect()
+    client.send("remember_many", notes=[{"content": "The crane stands still. " * 20} for _ in range(4_000)])
+    await begun.wait()
+    stopping = asyncio.create_task(house.server.stop(drain=timedelta(minutes=5)))
+    assert (await client.error())["data"]["type"] == "ShuttingDown"
+    assert await client.read_eof() == b""
+    await asyncio.wait_for(stopping, SOON)
+    assert house.service.applied == []
 
 
 async def test_what_has_not_happened_in_time_is_refused(house: House) -> None:

@@ -13,8 +13,8 @@ from shelfd.client import json_lines, zettelforge_db
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
 from shelfd.client.sqlite_file import is_database
 
-#: Notes sent together, which are one step of the import.
-_NOTES: Final = 168
+#: Notes of a format sent together, which are one step of the import.
+_TOGETHER: Final = {"zettelforge": 168, "shelfd": 336, "merge": 168}
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
@@ -95,7 +95,7 @@ class NoteLines:
             batch = self._new_batch(part)
             for line in self._lines(part):
                 self._add(batch, line)
-                if len(batch.items) == _NOTES:
+                if len(batch.items) == _TOGETHER[self._format]:
                     yield batch
                     batch = self._new_batch(part)
             if batch.items:

@@ -1,7 +1,8 @@
 """Sends a file's items to the daemon, some at a time, and enters the answers in a report."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from shelfd.client import foreign
 from shelfd.client.failure import RpcFailure
@@ -12,6 +13,13 @@ from shelfd.client.streams import complain
 from shelfd.client.transport import Client
 
 _TOO_LARGE = -32005
+#: Items and bytes of one request. Of a snapshot, in which no note waits for another, it is one step of the daemon's,
+#: which has to be kept nowhere until it is done.
+_SIZES: Final = {"shelfd": (336, 512 * 1024)}
+#: Formats whose notes say nothing of each other: requests with such go along with others that are under way, so that
+#: the daemon need not wait for the next one.
+_ALONE: Final = frozenset({"shelfd"})
+_MOST_UNDER_WAY: Final = 3
 
 #: What is sent together, and that as JSON.
 _Request: TypeAlias = tuple[list[ForeignBatch], bytes]
@@ -30,43 +38,74 @@ class Sending:
         self._client = client
         self._params = params
         self._report = report
+        self._under_way: deque[tuple[list[ForeignBatch], int]] = deque()  # and what each was begun as
+        self._run_id: str | None = None  # of the first request, with whose run the others go on
         self._done = 0
 
     def send(self, format_: str, batches: Iterator[ForeignBatch]) -> None:
         """Send everything; an item that the daemon finds too large spoils none of the others."""
         is_dry = "dry_run" in self._params
-        items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
+        items, size = _SIZES.get(format_, (foreign.ITEMS, foreign.BYTES))
+        if is_dry:
+            items, size = foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES
         requests = _ahead(_written(foreign.requests(batches, items=items, size=size)))
+        self._under_way.clear()
+        self._run_id = None
         known: dict[str, str] = {}
         waiting: list[_Request] = []
         sent = 0
-        while (one := waiting.pop() if waiting else next(requests, None)) is not None:
-            request, parts = one
-            sent += 1
-            if is_dry and sent == 2:
-                complain(
-                    "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
-                )
-            count = sum(len(batch.items) for batch in request)
-            method = "shelf.merge" if format_ == "merge" else "shelf.import"
-            params = {**self._params, "format": format_, "known": known}
-            try:
-                result = self._client.call(method, params, written={"parts": parts})
-            except RpcFailure as failure:
-                if failure.code != _TOO_LARGE:
-                    raise
-                if count > 1:  # one of the items is too deep or too large: the others need not suffer
-                    waiting += reversed(list(_written(foreign.halves(request))))
-                    continue
-                error = {"code": failure.code, "message": failure.message, "data": failure.data}
-                none = {**dict.fromkeys(COUNTS, 0), "rejected": [{"index": 0, "error": error}]}
-                self._report.add(request[:1], [{**none, "kept": [], "not_kept": []}])
-            else:
-                known |= result["known"]
-                self._report.last_seq = result["last_seq"]
-                self._report.add(request, result["parts"])
-            self._done += count
+        while True:
+            while (one := waiting.pop() if waiting else next(requests, None)) is not None:
+                if self._under_way and (is_dry or not self._may_go_along(format_, one)):
+                    waiting.append(one)
+                    break
+                sent += 1
+                if is_dry and sent == 2:
+                    complain(
+                        "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
+                    )
+                self._begin(format_, known, one)
+            if not self._under_way:
+                return
+            request, result = self._end()
+            if result is None:  # one of the items is too deep or too large: the others need not suffer
+                waiting += reversed(list(_written(foreign.halves(request))))
+                continue
+            known |= result["known"]
+            self._done += sum(len(batch.items) for batch in request)
             self._line.update(self._done, self.total)
+
+    def _may_go_along(self, format_: str, one: _Request) -> bool:
+        """Whether a request may be sent while others of its format are under way."""
+        is_alone = format_ in _ALONE and all(batch.part == "notes" for batch in one[0])
+        return is_alone and self._run_id is not None and len(self._under_way) < _MOST_UNDER_WAY
+
+    def _begin(self, format_: str, known: Mapping[str, str], one: _Request) -> None:
+        request, parts = one
+        method = "shelf.merge" if format_ == "merge" else "shelf.import"
+        params = {**self._params, "format": format_, "known": known}
+        if self._run_id is not None:
+            params["run_id"] = self._run_id
+        self._under_way.append((request, self._client.begin(method, params, written={"parts": parts})))
+
+    def _end(self) -> tuple[list[ForeignBatch], dict[str, Any] | None]:
+        """Wait for the first answer and enter it; return the request and its result, None if it was too large."""
+        request, begun = self._under_way.popleft()
+        try:
+            result: dict[str, Any] = self._client.end(begun)
+        except RpcFailure as failure:
+            if failure.code != _TOO_LARGE:
+                raise
+            if sum(len(batch.items) for batch in request) > 1:
+                return request, None
+            error = {"code": failure.code, "message": failure.message, "data": failure.data}
+            none = {**dict.fromkeys(COUNTS, 0), "rejected": [{"index": 0, "error": error}]}
+            self._report.add(request[:1], [{**none, "kept": [], "not_kept": []}])
+            return request, {"known": {}}
+        self._run_id = result.get("run_id")
+        self._report.last_seq = result["last_seq"]
+        self._report.add(request, result["parts"])
+        return request, result
 
 
 def _written(requests: Iterable[list[ForeignBatch]]) -> Iterator[_Request]:

@@ -91,6 +91,9 @@ class Client:
         self._socket = connection
         self._received, self._taken = b"", 0  #: what was read last, and how much of it is done with
         self._last_id = 0
+        self._begun: dict[int, Any] = {}  #: requests whose answer nobody has taken, and the shelves they are about
+        self._answers: dict[int, dict[str, Any]] = {}  #: those that came before they were asked for
+        self._refusals: list[dict[str, Any]] = []  #: answers that do not say to what, which are refused unread
         self._notifications: deque[dict[str, Any]] = deque()
 
     @overload
@@ -128,22 +131,68 @@ class Client:
             ConnectionError: If the connection ends first; whether the call was carried out is then unknown.
             TimeoutError: If no reply came in time; the connection is of no more use then.
         """
-        self._last_id += 1
-        sent = dict(params or {})
-        self._send(_request(self._last_id, method, sent, written))
+        begun = self.begin(method, params, written=written)
         while while_waiting is not None and not select.select([self._socket], [], [], LOOK_S)[0]:
             while_waiting()
-        while True:
+        result = self.end(begun)
+        return result if into is None else into.model_validate(result)
+
+    def begin(
+        self, method: str, params: Mapping[str, Any] | None = None, *, written: Mapping[str, bytes] = _NOTHING
+    ) -> int:
+        """Send a request as :meth:`call` does; return the number by which :meth:`end` gives its result.
+
+        Raises:
+            Unsendable: As :meth:`call` does.
+            ConnectionError: As :meth:`call` does.
+            TimeoutError: If it could not be sent in time.
+        """
+        self._last_id += 1
+        sent = dict(params or {})
+        line = _request(self._last_id, method, sent, written)
+        self._begun[self._last_id] = sent.get("shelf")
+        self._send(line)
+        return self._last_id
+
+    def end(self, begun: int) -> Any:  # noqa: ANN401
+        """Return the result of a request that was begun, when its answer comes; in any order, each once.
+
+        Raises:
+            RpcFailure: As :meth:`call` does.
+            ConnectionError: As :meth:`call` does.
+            TimeoutError: As :meth:`call` does.
+        """
+        while (answer := self._answers.pop(begun, None)) is None:
             message = self._read()
-            if message.get("method"):
-                self._notifications.append(message)
-            elif message.get("id") == self._last_id or (message.get("id") is None and "error" in message):
-                try:
-                    result = result_of(message)
-                except RpcFailure as failure:
-                    failure.shelf = sent.get("shelf")
-                    raise
-                return result if into is None else into.model_validate(result)
+            if message.get("id") == begun:
+                answer = message
+                break
+            self._keep(message)
+        shelf = self._begun.pop(begun)
+        self._share_refusals()
+        try:
+            return result_of(answer)
+        except RpcFailure as failure:
+            failure.shelf = shelf
+            raise
+
+    def _keep(self, message: dict[str, Any]) -> None:
+        """Keep what is no answer to the request that is waited for, or does not say so."""
+        if message.get("method"):
+            self._notifications.append(message)
+        elif message.get("id") in self._begun:
+            self._answers[message["id"]] = message
+        elif message.get("id") is None and "error" in message:
+            self._refusals.append(message)
+        self._share_refusals()
+
+    def _share_refusals(self) -> None:
+        """Give refusals that do not say of what they are to the requests that have no other answer, once all have."""
+        if self._refusals:
+            unanswered = self._begun.keys() - self._answers.keys()
+            if len(unanswered) == len(self._refusals):
+                self._answers |= zip(sorted(unanswered), self._refusals, strict=True)
+                self._refusals = []
 
     def events(
         self,

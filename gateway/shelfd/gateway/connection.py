@@ -4,7 +4,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: From here on a line counts while it is at work: of smaller ones there are too few to matter.
 _COUNTED_BYTES: Final = 4096
+#: A longer line is parsed in several turns of the loop; this one takes a few milliseconds.
+_AT_ONCE_BYTES: Final = 1024 * 1024
 
 
 class Admission(NamedTuple):
@@ -76,6 +78,7 @@ class Connection(asyncio.Protocol):
         self._counters = counters
         self._next: Message | None = None  #: parsed and waiting for its place
         self._next_bytes = 0
+        self._is_reading = False  #: a message that is parsed in several turns
         self._is_taking = False
         self._is_waiting = False  #: for a request of its principal to end
         self._has_batch = False  #: at work
@@ -88,6 +91,11 @@ class Connection(asyncio.Protocol):
         self._account: Account
         self._lines: Lines
         self._outbox: Outbox
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is at work, or waits for its place."""
+        return self.in_flight > 0 or self._next is not None or self._is_reading
 
     # ------------------------------------------------------------------ called by the transport
 
@@ -213,11 +221,28 @@ class Connection(asyncio.Protocol):
         self._dispatcher = McpSession(self._dispatcher, lane, self._send, self._outbox.is_backed_up)
 
     def _peek(self) -> Message | None:
-        if self._next is None and self._lines:
+        if self._next is None and self._lines and not self._is_reading:
             line = self._lines.take()
-            self._next = line_too_long(self._limits.line_bytes) if line is None else self._dispatcher.read(line)
             self._next_bytes = len(line or b"")
+            if self._next_bytes > _AT_ONCE_BYTES and line is not None:
+                self._is_reading = True
+                asyncio.get_running_loop().call_soon(self._read_on, self._dispatcher.read_in_turns(line))
+            else:
+                self._next = line_too_long(self._limits.line_bytes) if line is None else self._dispatcher.read(line)
         return self._next
+
+    def _read_on(self, reading: Generator[None, None, Message]) -> None:
+        """Parse a large message for a turn; the next one is for whoever waits."""
+        try:
+            next(reading)
+        except StopIteration as read:
+            self._is_reading = False
+            self._next = read.value
+            self._take()
+            if not self.is_busy:  # it was answered at once, and perhaps was all that a server waits for
+                self._owner.rested()
+        else:
+            asyncio.get_running_loop().call_soon(self._read_on, reading)
 
     def _is_full(self, message: Message) -> bool:
         """Return whether *message* has to wait: for the client to read, or for a request to end."""
@@ -244,7 +269,7 @@ class Connection(asyncio.Protocol):
 
     def _throttle(self) -> None:
         """Read from the socket only while everything read has been taken, and what has begun has room."""
-        waits = self._next is not None or self._lines.is_waiting
+        waits = self._next is not None or self._is_reading or self._lines.is_waiting
         if waits != self._is_read_paused and not (self._saw_eof or self._transport.is_closing()):
             self._is_read_paused = waits
             if waits:
@@ -271,11 +296,11 @@ class Connection(asyncio.Protocol):
         self._take()
 
     def _close_if_finished(self) -> None:
-        if self._saw_eof and self.in_flight == 0 and self._next is None and not self._is_lost:
+        if self._saw_eof and not self.is_busy and not self._is_lost:
             self.close()
 
     def _end_if_finished(self) -> None:
-        if self._is_lost and self.in_flight == 0 and self._next is None and self._lane is not None:
+        if self._is_lost and not self.is_busy and self._lane is not None:
             # The lane knows us by its subscriptions: a ring that only the garbage collector would find, late.
             self._lane = None
             self._owner.ended(self)

@@ -1,7 +1,7 @@
 """Dispatch: from one message to its outcome, the same for every transport."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -64,6 +64,13 @@ class Dispatcher:
         """Parse one message. Never raises: an error becomes its answer in :meth:`start`."""
         try:
             return self.open(rpc.parse(data, self.limits))
+        except Refusal as refusal:
+            return refusal.kept()
+
+    def read_in_turns(self, data: bytes) -> Generator[None, None, Message]:
+        """Do what :meth:`read` does with a large message, and yield where others may have their turn."""
+        try:
+            return self.open((yield from rpc.parse_in_turns(data, self.limits)))
         except Refusal as refusal:
             return refusal.kept()
 

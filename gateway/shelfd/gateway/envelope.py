@@ -1,5 +1,6 @@
 """JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out."""
 
+from collections.abc import Generator
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any, Final, NamedTuple, Self, TypeAlias
@@ -8,6 +9,7 @@ from pydantic_core import from_json, to_json
 
 from shelfd.memory.call import Repeat
 from shelfd.protocol import METHODS, Code, Limits, error_object
+from shelfd.protocol.lazy_table import importing
 from shelfd.protocol.limits import MAX_INTEGER
 
 #: A request's id as JSON-RPC allows it.
@@ -76,6 +78,20 @@ def parse(data: bytes, limits: Limits) -> Any:  # noqa: ANN401 - whatever JSON h
     if has_many and _is_deeper(message, depth):
         raise _too_deep(limits)
     return message
+
+
+def parse_in_turns(data: bytes, limits: Limits) -> Generator[None, None, Any]:
+    """Do what :func:`parse` does, a few milliseconds at a time: yield between them.
+
+    Raises:
+        Refusal: As :func:`parse` does.
+    """
+    with importing:
+        from shelfd.gateway.slices import parsed_in_turns  # few messages are so large, and a start needs none of it
+    try:
+        return (yield from parsed_in_turns(data, limits.json_depth))
+    except ValueError:  # what is wrong, if anything is, the parser says of the whole
+        return parse(data, limits)
 
 
 def open_envelope(message: Any) -> Envelope:  # noqa: ANN401

@@ -79,7 +79,7 @@ class UnixServer:
             await self._wait(lambda: self._open == 0, deadline + _ABORT_S)
 
     def _is_at_rest(self) -> bool:
-        return not any(connection.in_flight for connection in self._connections)
+        return not any(connection.is_busy for connection in self._connections)
 
     async def _wait(self, condition: Callable[[], bool], deadline: float) -> bool:
         """Wait until *condition* holds; return False if *deadline*, in loop time, comes first."""

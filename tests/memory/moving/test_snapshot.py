@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import ROOT, Api, memory
+from fakes import ROOT, Api, Refused, memory
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.moving import pieces
 from shelfd.memory.moving import snapshot as writing
 from shelfd.storage.sqlite.snapshots import SqliteSnapshot
 
@@ -135,6 +136,48 @@ async def test_a_key_that_another_note_has_is_refused_and_the_rest_taken(either:
         (refused,) = result["parts"][1]["rejected"]
         assert refused["error"]["data"]["type"] == "DuplicateKey"
         assert result["parts"][1]["created"] == 3
+
+
+async def test_requests_of_one_import_are_one_run_that_is_taken_back_as_one(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "ITEMS", 3)  # of which one of these steps has six
+    items = [
+        {"id": f"n{number}", "content": {"raw": f"line {number}"}, "shelfd": {"format": 1, "note": {}}}
+        for number in range(30)
+    ]
+    run_id: str | None = None
+    for begin, end in ((0, 1), (1, 7), (7, 20), (20, 21), (21, 30)):  # two of them are jobs
+        done = await either.call(
+            "shelf.import",
+            format="shelfd",
+            parts=[{"part": "notes", "items": items[begin:end]}],
+            principal=ROOT,
+            **({} if run_id is None else {"run_id": run_id}),
+        )
+        assert run_id in (None, done["run_id"])
+        run_id = done["run_id"]
+    jobs = (await either.call("job.list", principal=ROOT))["jobs"]
+    assert [job["state"] for job in jobs] == ["done"] * 2
+    assert len({job["id"] for job in jobs}) == 2
+    assert {job["run_id"] for job in jobs} == {run_id}
+    await either.call("reflection.undo", run_id=run_id, principal=ROOT)
+    assert (await either.call("note.list"))["notes"] == []
+
+
+async def test_another_run_than_ones_own_import_is_not_gone_on_with(either: Api) -> None:
+    item = {"id": "n1", "content": {"raw": "a line"}, "shelfd": {"format": 1, "note": {}}}
+    params = {"format": "shelfd", "parts": [{"part": "notes", "items": [item]}]}
+    await either.remember("a line", nugget="work")
+    cleared = await either.call("nugget.clear", name="work", principal=ROOT)
+    with pytest.raises(Refused, match=r"run_id: is no shelf\.import of yours"):
+        await either.call("shelf.import", {**params, "run_id": cleared["run_id"]}, principal=ROOT)
+    await either.call("shelf.import", params, principal=ROOT)
+    # A run that changed nothing is in no log.
+    unchanged = (await either.call("shelf.import", params, principal=ROOT))["run_id"]
+    again = await either.call("shelf.import", {**params, "run_id": unchanged}, principal=ROOT)
+    assert again["run_id"] == unchanged
+    assert again["parts"][0]["unchanged"] == 1
 
 
 async def test_types_of_a_nugget_come_back(either: Api) -> None:

@@ -9,19 +9,25 @@ from shelfd.memory.notes.word_numbers import LONGEST, WordNumbers
 UNKNOWN = -7
 
 
-def table_of(known: dict[bytes, int], *, at_once: int) -> WordNumbers:
-    table, words = WordNumbers(UNKNOWN), list(known)
+def table_of(known: dict[bytes, int], *, at_once: int) -> list[WordNumbers]:
+    """What is known, as it is kept for many words and for few."""
+    tables, words = [WordNumbers(UNKNOWN), WordNumbers(UNKNOWN, is_rare=True)], list(known)
     for begin in range(0, len(words), at_once):
         some = words[begin : begin + at_once]
-        table.add(some, [known[word] for word in some])
-    return table
+        for table in tables:
+            table.add(some, [known[word] for word in some])
+    return tables
 
 
-def found(table: WordNumbers, text: bytes) -> list[tuple[bytes, int]]:
-    """The words of *text*, and what the table has of each."""
-    begins, ends, values = table.find(text)
-    places = zip(begins.tolist(), ends.tolist(), strict=True)
-    return list(zip((text[begin:end] for begin, end in places), values.tolist(), strict=True))
+def found(tables: list[WordNumbers], text: bytes) -> list[tuple[bytes, int]]:
+    """The words of *text*, and what each table has of each."""
+    all_found = []
+    for table in tables:
+        begins, ends, values = table.find(text)
+        places = zip(begins.tolist(), ends.tolist(), strict=True)
+        all_found.append(list(zip((text[begin:end] for begin, end in places), values.tolist(), strict=True)))
+    assert all(other == all_found[0] for other in all_found)
+    return all_found[0]
 
 
 def expected(known: dict[bytes, int], text: bytes) -> list[tuple[bytes, int]]:
@@ -62,4 +68,4 @@ def test_text_without_words_has_none(text: bytes) -> None:
 
 
 def test_an_empty_table_knows_nothing() -> None:
-    assert found(WordNumbers(UNKNOWN), b"a word") == [(b"a", UNKNOWN), (b"word", UNKNOWN)]
+    assert found(table_of({}, at_once=1), b"a word") == [(b"a", UNKNOWN), (b"word", UNKNOWN)]

@@ -4,7 +4,7 @@ A session stands between a connection and the dispatcher and has the dispatcher'
 order, access, limits, cancellation and the log are those of every other request.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -100,6 +100,11 @@ class McpSession:
     def read(self, data: bytes) -> Message:
         """Parse one message. Never raises."""
         message = self._dispatcher.read(data)
+        return self._spelled(message) if isinstance(message, Envelope) else message
+
+    def read_in_turns(self, data: bytes) -> Generator[None, None, Message]:
+        """Parse one large message. Never raises."""
+        message = yield from self._dispatcher.read_in_turns(data)
         return self._spelled(message) if isinstance(message, Envelope) else message
 
     def _spelled(self, message: Envelope) -> Envelope:

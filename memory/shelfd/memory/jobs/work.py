@@ -10,7 +10,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import Cancelled
 from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.job import MANUAL, Job, job_id_of
+from shelfd.memory.ports.job import MANUAL, Job, draw_run_id, job_id_of
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Limits
@@ -151,8 +151,11 @@ def put_job(tx: Transaction, begun: Begun, origin: Origin) -> Job:
         origin: Who asked for it, and its run.
     """
     now, run_id = tx.now, origin.run_id or ""
+    job_id = job_id_of(run_id)
+    if tx.rows.jobs.get(job_id) is not None:  # of an earlier request, whose run this one goes on with
+        job_id = job_id_of(draw_run_id())
     job = Job(
-        job_id_of(run_id),
+        job_id,
         begun.kind.name,
         "queued",
         origin.principal,

@@ -87,8 +87,9 @@ class EventLog:
                 row = applied.rows[0]
                 self._keep(row, applied.notes.get(row.ids[0]) if row.row is not None else None)
                 continue
-            last = {row.row: row.seq for row in applied.rows}
-            for row in applied.rows:
+            rows = applied.rows[-_KEPT:]  # of more than are kept, those before would be made for nothing
+            last = {row.row: row.seq for row in rows}
+            for row in rows:
                 # Of several changes of one note in a transaction only the last one left it as it is now.
                 is_last = row.row is not None and last[row.row] == row.seq
                 self._keep(row, applied.notes.get(row.ids[0]) if is_last else None)

@@ -30,9 +30,10 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
             text = f"parts.{at}.part: {format_.name} has no {part.part}; expected {', '.join(format_.readers)}"
             raise InvalidParams(text, field=f"parts.{at}.part")
     shelf = await context.shelf(call)
+    _go_on_with_run(shelf, call, params.run_id)
     total = pieces.count_items(params)
-    is_job = not pieces.fits_one_step(params)
-    found = await asyncio.to_thread(pieces.cut, params) if is_job else pieces.cut(params)
+    one_step = pieces.as_one_step(params)
+    found = await asyncio.to_thread(pieces.cut, params) if one_step is None else one_step
     kinds = [part.part for part in params.parts]
     taken_in: list[tuple[int, dict[int, Usage]]] = []
 
@@ -43,7 +44,7 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
         return {**result, "run_id": call.run_id, "last_seq": tx.rows.log.last_seq + len(tx.entries)}
 
     def begin(tx: Transaction) -> Begun | Outcome:
-        if not is_job:
+        if one_step is not None:
             return import_all(tx)
         return Begun(importing.IMPORT, {"parts": kinds}, importing.new_cursor(total=total), found)
 
@@ -61,6 +62,20 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
 async def merge(context: Context, call: Call) -> dict[str, Any]:
     """Bring another copy of the shelf together with this one."""
     return await import_(context, call)
+
+
+def _go_on_with_run(shelf: Shelf, call: Call, run_id: str | None) -> None:
+    """Have what the call takes in belong to the run of an earlier request, which may have changed nothing.
+
+    Raises:
+        InvalidParams: If that run is not the caller's, or no import.
+    """
+    if run_id is None:
+        return
+    for row in shelf.view.log.of_run(run_id, limit=1):
+        if (row.origin.principal, row.origin.method) != (call.principal, call.method.name):
+            raise InvalidParams(f"run_id: is no {call.method.name} of yours", field="run_id")
+    call.run_id = run_id
 
 
 def _rolled_back(shelf: Shelf, outcome: Outcome) -> Outcome:

@@ -73,6 +73,8 @@ class Importer:
             ShelfError: If it cannot be; nothing of it was.
         """
         match record:
+            case RestoredNote():  # of these there are many, and a case is asked after the other
+                self.restore_note(record, part, index, tally)
             case NuggetRecord():
                 self.import_nugget(record, index, tally)
             case TurnsRecord():
@@ -87,8 +89,6 @@ class Importer:
                 self.import_links(record, index, tally)
             case RestoredNugget():
                 restore_nugget(self.tx, record, tally)
-            case RestoredNote():
-                self.restore_note(record, part, index, tally)
             case RestoredLinks():
                 restore_links(self.tx, record, self.limits.links_count, index, tally)
             case _:

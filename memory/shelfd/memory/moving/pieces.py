@@ -13,8 +13,9 @@ from pydantic_core import to_json
 from shelfd.memory.moving import FORMATS
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
-#: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more. The
-#: command sends as many items of a kind together, and recall's index takes in as many notes at a time.
+#: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more, and of a
+#: format whose items take less time there are more. The command sends as many items of a kind together, and recall's
+#: index takes in as many notes at a time.
 ITEMS: Final = 168
 LINKS: Final = 150
 BYTES: Final = 512 * 1024
@@ -29,28 +30,42 @@ def count_items(params: ShelfImportParams) -> int:
     return sum(len(part.items) for part in params.parts)
 
 
+def items_of(format_: str) -> int:
+    """Return how many items of a format are one piece at most."""
+    return ITEMS * FORMATS[format_].times
+
+
 def cut(params: ShelfImportParams) -> dict[int, Piece]:
     """Return the pieces of a request by their numbers."""
-    sources = [part.source.model_dump() for part in params.parts]
-    pieces: dict[int, Piece] = {0: {"format": params.format, "known": dict(params.known), "sources": sources}}
+    most = items_of(params.format)
+    pieces: dict[int, Piece] = {0: _shared(params)}
     for number, part in enumerate(params.parts, 1):
-        for count, (first, items, weight) in enumerate(_slices(part.items, _weight_of(params, part))):
-            indexes = list(range(first, first + len(items)))
-            piece = {"part": part.part, "indexes": indexes, "items": items, "weight": weight}
-            pieces[number * _PARTS + count] = piece
+        for count, (first, items, weight) in enumerate(_slices(part.items, most, _weight_of(params, part))):
+            piece = _piece(part, first, items)
+            pieces[number * _PARTS + count] = {**piece, "weight": weight}
     return pieces
 
 
-def fits_one_step(params: ShelfImportParams) -> bool:
-    """Return whether a request is as little as one piece may be, and so need not be cut."""
-    items, links, size = 0, 0, 0
-    for part in params.parts:
-        count_links = _weight_of(params, part)
-        for item in part.items:
-            items, links, size = items + 1, links + count_links(item), size + len(to_json(item))
-            if items > ITEMS or links > LINKS or size > BYTES:
-                return False
-    return True
+def as_one_step(params: ShelfImportParams) -> dict[int, Piece] | None:
+    """Return the pieces of a request that is as little as one piece may be; None if it is more."""
+    given = [item for part in params.parts for item in part.items]
+    if len(given) > items_of(params.format):
+        return None
+    links = sum(sum(map(_weight_of(params, part), part.items)) for part in params.parts)
+    if links > LINKS or len(to_json(given)) > BYTES:
+        return None
+    parts = {number * _PARTS: _piece(part, 0, part.items) for number, part in enumerate(params.parts, 1) if part.items}
+    return {0: _shared(params), **parts}
+
+
+def _shared(params: ShelfImportParams) -> Piece:
+    """What all pieces need."""
+    sources = [part.source.model_dump() for part in params.parts]
+    return {"format": params.format, "known": dict(params.known), "sources": sources}
+
+
+def _piece(part: ImportPart, first: int, items: list[Any]) -> Piece:
+    return {"part": part.part, "indexes": list(range(first, first + len(items))), "items": items}
 
 
 def _weight_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object], int]:
@@ -59,13 +74,13 @@ def _weight_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object]
 
 
 def _slices(
-    items: Sequence[object], count_links: Callable[[object], int]
+    items: Sequence[object], most: int, count_links: Callable[[object], int]
 ) -> Iterator[tuple[int, list[object], tuple[int, int]]]:
     """Yield where each slice begins, what is in it, and how many links or turns and bytes these are."""
     first, links, size = 0, 0, 0
     for index, item in enumerate(items):
         more, weight = count_links(item), len(to_json(item))
-        if index > first and (index - first >= ITEMS or links + more > LINKS or size + weight > BYTES):
+        if index > first and (index - first >= most or links + more > LINKS or size + weight > BYTES):
             yield first, list(items[first:index]), (links, size)
             first, links, size = index, 0, 0
         links += more
@@ -85,16 +100,16 @@ def added(
     return items + len(given), links + known[0], size + known[1]
 
 
-def is_full(weight: tuple[int, int, int]) -> bool:
-    """Return whether nothing can be added to that."""
+def is_full(weight: tuple[int, int, int], most: int) -> bool:
+    """Return whether nothing can be added to that, of *most* items."""
     items, links, size = weight
-    return items >= ITEMS or links >= LINKS or size >= BYTES
+    return items >= most or links >= LINKS or size >= BYTES
 
 
-def is_too_much(weight: tuple[int, int, int]) -> bool:
-    """Return whether that is more than one piece may have."""
+def is_too_much(weight: tuple[int, int, int], most: int) -> bool:
+    """Return whether that is more than one piece may have, of *most* items."""
     items, links, size = weight
-    return items > ITEMS or links > LINKS or size > BYTES
+    return items > most or links > LINKS or size > BYTES
 
 
 def part_of(number: int) -> int:

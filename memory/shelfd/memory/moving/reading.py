@@ -204,9 +204,11 @@ class Format:
         readers: What reads an item, by the kinds of items that the format has.
         weigh: Returns about how many links, or turns, an item of a kind makes, whatever it is.
         id_of: Returns the id that the note of an item gets if its own cannot be kept and it is new.
+        times: How many times as many of its items as of most formats can be taken in, in the same time.
     """
 
     name: str
     readers: Mapping[str, Reader]
     weigh: Callable[[str, object], int]
     id_of: IdOf | None = None
+    times: int = 1

@@ -11,6 +11,7 @@ from shelfd.memory.sessions.schema import BUILT_IN, new_type
 from shelfd.memory.shelf.nuggets import ensure_nugget
 
 _REV: Final = Note._fields.index("rev")
+_made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
 
 
 def restore_nugget(tx: Transaction, record: RestoredNugget, tally: Tally) -> None:
@@ -49,8 +50,8 @@ def restore_note(tx: Transaction, note: Note, index: int, tally: Tally, *, is_ab
         raise DuplicateKey(note.nugget, holder.id)
     ensure_nugget(tx, note.nugget)
     tally.count("created")
-    # Its history begins here. By its fields' names, this would take five times as long.
-    new = Note._make((tx.next_row(), *note[1:_REV], 1, *note[_REV + 1 :]))
+    # Its history begins here.
+    new = _made(Note, (tx.next_row(), *note[1:_REV], 1, *note[_REV + 1 :]))
     return tx.create_note(new, is_free=is_absent and note.key is None)
 
 

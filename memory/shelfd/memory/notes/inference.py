@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shelfd.memory.notes.word_numbers import WordNumbers, places_of
+from shelfd.memory.notes.word_numbers import WordNumbers
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
@@ -179,7 +179,7 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
 
 @cache
 def _hints() -> WordNumbers:
-    table = WordNumbers(0)
+    table = WordNumbers(0, is_rare=True)
     for words, of_scope in ((_SHARED_HINTS, _SHARED), (_SELF_HINTS, _SELF)):
         table.add(list(words), [of_scope] * len(words))
     return table
@@ -190,10 +190,10 @@ def scopes_by_words(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     texts = [_hinting(content, tags) for content, tags in notes]
     plain = [text if text.isascii() else "" for text in texts]
     begins, _, hints = _hints().find(" ".join(plain).encode().translate(_LOWER_WORDS))
-    where = places_of(begins, np.array(list(map(len, plain)), np.int64))
     (at,) = hints.nonzero()
+    edges = (np.array(list(map(len, plain)), np.int64) + 1).cumsum()
     found = np.zeros(len(texts), np.int64)
-    np.bitwise_or.at(found, where[at], hints[at])
+    np.bitwise_or.at(found, edges.searchsorted(begins[at], "right"), hints[at])
     scopes = [_BY_HINTS[hint] for hint in found.tolist()]
     return [
         scope if text.isascii() else _scope_of_words(content, tuple(tags), ())

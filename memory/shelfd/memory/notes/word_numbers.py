@@ -46,9 +46,12 @@ class WordNumbers:
 
     Args:
         unknown: That of all other words.
+        is_rare: Whether few words of texts are known: then most are told by their first letters and lengths.
     """
 
-    def __init__(self, unknown: int) -> None:
+    def __init__(self, unknown: int, *, is_rare: bool = False) -> None:
+        self._unknown = unknown
+        self._may_be = np.zeros((256, LONGEST + 1), np.bool_) if is_rare else None
         # Of entries; the first stands for all words that have none. Then, by the place where one is looked for, its
         # number, 0 where there is none; a word whose place is taken is at the next free one.
         self._count = 1
@@ -73,6 +76,8 @@ class WordNumbers:
         begins, ends = _cut(text)
         self._parts[:, added] = _parts(text, begins, ends)
         self._lengths[added], self._values[added] = ends - begins, values
+        if self._may_be is not None:
+            self._may_be[np.frombuffer(text, np.uint8)[begins], ends - begins] = True
         if self._count * _ROOM > len(self._table):
             self._table, first = np.zeros(1 << (self._count * _ROOM * 2).bit_length(), np.int32), 1
         self._enter(np.arange(first, self._count))
@@ -80,6 +85,16 @@ class WordNumbers:
     def find(self, text: bytes) -> WordsOfText:
         """Return the words of *text* between its blanks, and what is known of them."""
         begins, ends = _cut(text)
+        if self._may_be is None:
+            return WordsOfText(begins, ends, self._values_of(text, begins, ends))
+        lengths = ends - begins
+        may_be = self._may_be[np.frombuffer(text, np.uint8)[begins], np.minimum(lengths, LONGEST)]
+        (some,) = (may_be & (lengths <= LONGEST)).nonzero()
+        values = np.full(len(begins), self._unknown, np.int64)
+        values[some] = self._values_of(text, begins[some], ends[some])
+        return WordsOfText(begins, ends, values)
+
+    def _values_of(self, text: bytes, begins: _IntArray, ends: _IntArray) -> _IntArray:
         parts, lengths = _parts(text, begins, ends), ends - begins
         places = self._places(parts)
         entries = self._table.take(places).astype(np.int64)  # by which numpy takes at once
@@ -88,7 +103,8 @@ class WordNumbers:
             places[at] = self._next(places[at])
             entries[at] = self._table[places[at]]
             at = at[self._differing(entries.take(at), parts[:, at], lengths[at])]
-        return WordsOfText(begins, ends, self._values.take(entries))
+        values: _IntArray = self._values.take(entries)
+        return values
 
     def _enter(self, entries: _IntArray) -> None:
         places = self._places(self._parts[:, entries])

@@ -224,9 +224,17 @@ class Analyzer:
         said = frozenset(words)
         return [*(form for word in content if (form := language.stem(word)) not in said), *months]
 
-    def told_spans(self, words: list[str], language: ForeignLanguage | None) -> tuple[RelativeSpan, ...]:
-        """Return the times of which the folded *words* of a text in a *language* tell: :attr:`ParsedText.told`."""
-        return told_spans(words, is_french=_is_french(language, self.language))
+    def told_spans(
+        self, words: list[str], language: ForeignLanguage | None, places: Sequence[int] | None = None
+    ) -> tuple[RelativeSpan, ...]:
+        """Return the times of which the folded *words* of a text in a *language* tell: :attr:`ParsedText.told`.
+
+        Args:
+            words: All of them.
+            language: Of the text.
+            places: Of those that may tell, if that is known.
+        """
+        return told_spans(words, is_french=_is_french(language, self.language), places=places)
 
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""

@@ -21,6 +21,7 @@ from shelfd.memory.recall.word_traits import (
     OPENS_CLOCK,
     SAYS_NUMBER,
     STOP,
+    TELLS,
     UNIT,
     WordTraits,
 )
@@ -66,6 +67,7 @@ class Skimmed(NamedTuple):
         word_numbers: Of the words, as :class:`WordTraits` has them.
         begins: Where the words of each text begin.
         ends: Where its mark is.
+        tells: Which of all the words may tell of a day as seen from another.
         bits: As in :class:`Signs`, as are those that follow.
         numbers: How many words are numbers.
         closer: Whether what stands beside these may tell more.
@@ -83,6 +85,7 @@ class Skimmed(NamedTuple):
     word_numbers: IntArray
     begins: IntArray
     ends: IntArray
+    tells: IntArray
     bits: IntArray
     numbers: IntArray
     closer: BoolArray
@@ -93,6 +96,17 @@ class Skimmed(NamedTuple):
     compounds: BoolArray
     addresses: BoolArray
     priced: BoolArray
+
+    def places_that_tell(self, some: Sequence[int]) -> list[list[int]]:
+        """Return for each of *some* texts which of its words may tell of a day as seen from another."""
+        begins, tells = self.begins[some], self.tells.tolist()
+        edges = zip(
+            self.tells.searchsorted(begins).tolist(), self.tells.searchsorted(self.ends[some]).tolist(), strict=True
+        )
+        return [
+            [place - begin for place in tells[first:last]]
+            for begin, (first, last) in zip(begins.tolist(), edges, strict=True)
+        ]
 
     def words_of(self, at: int) -> list[str]:
         """Return the words of a text."""
@@ -135,6 +149,7 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
         word_numbers,
         begins,
         ends,
+        (bits & TELLS).nonzero()[0],
         shown,
         np.add.reduceat(counted, begins),
         np.logical_or.reduceat(closer, begins),

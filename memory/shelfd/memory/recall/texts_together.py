@@ -128,7 +128,11 @@ def _in_languages(
         temporal = temporal.copy()
         temporal[list(languages)] = True
         tells &= temporal
-    return {at: spans for at in _where(tells) if (spans := analyzer.told_spans(skim.words_of(at), languages.get(at)))}
+    found: dict[int, tuple[RelativeSpan, ...]] = {}
+    for at, places in zip(some := _where(tells), skim.places_that_tell(some), strict=True):
+        if spans := analyzer.told_spans(skim.words_of(at), languages.get(at), places):
+            found[at] = spans
+    return found
 
 
 def _answer_types(analyzer: Analyzer, texts: Sequence[str], skim: Skimmed) -> IntArray:

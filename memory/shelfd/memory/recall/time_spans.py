@@ -1,7 +1,7 @@
 """Times that a query speaks of as seen from today: "yesterday", "last week", "since Monday", "before 2024"."""
 
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -159,12 +159,19 @@ def asked_dates(span: RelativeSpan, today: date) -> list[str]:
     return list(dict.fromkeys(date_line(day).split(" ", 1)[1] for day in (first, last)))
 
 
-def told_spans(words: list[str], *, is_french: bool = False) -> tuple[RelativeSpan, ...]:
+def told_spans(
+    words: list[str], *, is_french: bool = False, places: Sequence[int] | None = None
+) -> tuple[RelativeSpan, ...]:
     """Return the times of which folded *words* tell as seen from when they were written, if it is clear which.
 
     "On Friday" may be the last one or the next, and a week is no date; a week ago was seven days ago.
+
+    Args:
+        words: All words.
+        is_french: Whether they are French.
+        places: Of those that are among :data:`TELLING`, if that is known.
     """
-    found = [at for at, word in enumerate(words) if word in TELLING]
+    found = [at for at, word in enumerate(words) if word in TELLING] if places is None else places
     return tuple(_told(words, found, is_french=is_french)) if found else ()
 
 
@@ -179,7 +186,7 @@ def told_date(span: RelativeSpan, day: date) -> str:
     return date_line(first).split(" ", 1)[1] if span.what in ("month", "month of") else str(first.year)
 
 
-def _told(words: list[str], places: list[int], *, is_french: bool) -> Iterator[RelativeSpan]:
+def _told(words: list[str], places: Sequence[int], *, is_french: bool) -> Iterator[RelativeSpan]:
     for at in places:
         word = words[at]
         last = words[at - 1] if at else ""

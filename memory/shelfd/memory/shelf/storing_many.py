@@ -15,11 +15,11 @@ from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 from shelfd.memory.errors import InvalidParams, ShelfError
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.inference import scopes_by_words
+from shelfd.memory.notes.inference import NOTHING_KNOWN, infer, scopes_by_words
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Note
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.nuggets import ensure_nugget
-from shelfd.memory.shelf.storing import StoredNote, compose, own_tags, store_note, text_of
+from shelfd.memory.shelf.storing import StoredNote, compose, draw_ids, own_tags, store_note, text_of
 from shelfd.memory.shelf.turns import TURNS_AHEAD, stamp_turn
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import RememberInput
@@ -30,14 +30,17 @@ _AT_ONCE: Final = 256
 _TOGETHER: Final = frozenset({"key", "evolve", "links", "fields", "aliases", "source_ref", "valid_to"})
 #: Those that are not: params of no others, with content and a turn that is not far on, are plain.
 _PLAIN: Final = RememberInput.model_fields.keys() - _TOGETHER
+#: All that most notes say. Those that say no more differ in nothing else, and are made after the first of them.
+_USUAL: Final = frozenset({"content", "tags", "author", "session_id"})
 
+_NUGGET, _CONTENT, _DOMAIN, _AUTHOR, _TURN = map(Note._fields.index, ("nugget", "content", "domain", "author", "turn"))
 _made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
 
 #: What became of an item: the note, or why it was not stored; then nothing of it was.
 Stored: TypeAlias = StoredNote | ValidationError | ShelfError
 #: Stores a note that evolves.
 Evolve: TypeAlias = Callable[[Transaction, RememberInput, Limits], StoredNote]
-#: Plain params of a note, those included that were not given.
+#: Plain params of a note: the usual ones that were given, or all, those included that were not given.
 _Values: TypeAlias = dict[str, Any]
 #: Params of an item, or what is wrong with them.
 _Given: TypeAlias = _Values | RememberInput | ValidationError
@@ -72,10 +75,9 @@ def _validated(items: Sequence[Any], limits: Limits) -> Sequence[_Given]:
         )
     except ValidationError:
         return [_validated_one(item, limits) for item in items]
-    plain = iter(said)
+    plain = iter([one if one.keys() <= _USUAL else {**unsaid, **one} for one in said])
     return [
-        {**unsaid, **next(plain)} if is_one else _validated_one(item, limits)
-        for item, is_one in zip(items, is_plain, strict=True)
+        next(plain) if is_one else _validated_one(item, limits) for item, is_one in zip(items, is_plain, strict=True)
     ]
 
 
@@ -128,18 +130,54 @@ def _store_new(tx: Transaction, given: Sequence[_Values | RememberInput], limits
         except ShelfError as error:
             texts.append(error)
     stated = [
-        (one if isinstance(one, dict) else vars(one), text)
+        (values := one if isinstance(one, dict) else vars(one), text, own_tags(values.get("tags", ())))
         for one, text in zip(given, texts, strict=True)
         if not isinstance(text, ShelfError)
     ]
-    scopes = scopes_by_words([(content, own_tags(values["tags"])) for values, (content, _) in stated])
-    composed = [
-        compose(tx, values, text, limits, by_words=scope) for (values, text), scope in zip(stated, scopes, strict=True)
-    ]
+    composed = _composed(tx, stated, limits)
     admitted = iter(tx.admit_many(composed))
     for text in texts:
         new = text if isinstance(text, ShelfError) else next(admitted)
         yield new if isinstance(new, ShelfError) else _create(tx, new)
+
+
+def _composed(
+    tx: Transaction, stated: Sequence[tuple[_Values, tuple[str, Extra], tuple[str, ...]]], limits: Limits
+) -> list[Note]:
+    """Return the notes that params, with their texts and own tags, are."""
+    scopes = scopes_by_words([(content, tags) for _, (content, _), tags in stated])
+    first: Note | None = None
+    composed: list[Note] = []
+    for (values, text, tags), scope in zip(stated, scopes, strict=True):
+        if not values.keys() <= _USUAL:
+            composed.append(compose(tx, values, text, limits, by_words=scope))
+        elif first is None:
+            _, unsaid = _plain_inputs()
+            first = compose(tx, {**unsaid, **values}, text, limits, by_words=scope)
+            composed.append(first)
+        else:
+            composed.append(_alike(tx, first, values, text[0], tags, scope))
+    return composed
+
+
+def _alike(tx: Transaction, first: Note, values: _Values, content: str, tags: tuple[str, ...], by_words: str) -> Note:
+    """Return what :func:`compose` does of usual params, given the *first* note of such in this transaction."""
+    nugget = first.nugget
+    return _made(
+        Note,
+        (
+            tx.next_row(),
+            tx.draw_id("note", nugget, draw_ids),
+            *first[_NUGGET:_CONTENT],
+            content,
+            tuple([tag for tag in tags if tag != nugget]) if tags else (),
+            *infer("note", "", content, tags, NOTHING_KNOWN, by_words=by_words),
+            *first[_DOMAIN:_AUTHOR],
+            values.get("author"),
+            values.get("session_id"),
+            *first[_TURN:],
+        ),
+    )
 
 
 def _plain_text(content: str) -> tuple[str, Extra]:

@@ -38,7 +38,8 @@ class ImportPart(Wire):
 class ShelfImportParams(ChangeParams):
     """Params of ``shelf.import``.
 
-    More than 128 items, 150 links or 512 KiB are several transactions, each of which is complete in itself.
+    More than 168 items, or 336 of a snapshot, 150 links or 512 KiB are several transactions, each of which is complete
+    in itself.
     """
 
     format: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")] = Field(
@@ -47,6 +48,11 @@ class ShelfImportParams(ChangeParams):
     parts: Annotated[list[ImportPart], Field(min_length=1, max_length=1000)]
     known: Annotated[dict[str, str], max_count("remember_many_count")] = Field(
         default_factory=dict, description="What earlier requests of the same import answered under this name."
+    )
+    run_id: Annotated[str, Field(pattern=r"^run-[0-9a-f]{12}$")] | None = Field(
+        default=None,
+        description="What an earlier request of the same import answered under this name: this one is part of that "
+        "run, and taken back with it.",
     )
     dry_run: bool = Field(default=False, description="Say what would be done and do nothing.")
 

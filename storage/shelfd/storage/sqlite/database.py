@@ -99,7 +99,10 @@ class Database:
             raise
 
     def add_many(self, sql: str, rows: Sequence[Columns]) -> None:
-        """Run a statement that adds one row, and ends with its values, for each of *rows*."""
+        """Run a statement that adds one row, and ends with its values, for each of *rows*.
+
+        When it fails, some may have been added: whoever goes on then has to roll back.
+        """
         whole = len(rows) - len(rows) % _ROWS_OF_A_STEP
         for begin in range(0, whole, _ROWS_OF_A_STEP):
             some = rows[begin : begin + _ROWS_OF_A_STEP]
@@ -123,6 +126,8 @@ def placeholders(columns: str) -> str:
 def _adding_together(sql: str) -> str:
     """Return the statement that adds several rows where *sql* adds one."""
     _, values = sql.rsplit("VALUES", 1)
+    # One that has to take back what it did when it fails would copy each page before it writes there first.
+    sql = sql.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
     return ",".join([sql, *[values] * (_ROWS_OF_A_STEP - 1)])
 
 
