@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from operator import mul
+from operator import attrgetter, mul
 from typing import Final
 
 from shelfd.memory.methods.found import Found
@@ -14,6 +14,7 @@ _NEAR: Final = 0.005
 #: What else counts, whatever is asked.
 _TIERS: Final[Mapping[str, float]] = {"A": 1.0, "B": 0.5, "C": 0.0}
 _STANDING: Final[Mapping[str, float]] = {"tier": 0.3, "importance": 0.2, "confidence": 0.1}
+_standing_of: Final = attrgetter(*_STANDING)
 _WEIGHTS: Final = tuple(_STANDING.values())
 _NAMES: Final = (*IntentPolicy._fields, *_STANDING)
 _LEAST_IMPORTANCE: Final = 1
@@ -54,12 +55,9 @@ def ordered(found: Sequence[Found], intent: Intent, *, explain: bool = False) ->
 
 def _differ_in_text_alone(found: Sequence[Found]) -> bool:
     """Whether nothing but time tells results apart, as nearly always in conversations."""
-    first = found[0].note
-    standing = (first.tier, first.importance, first.confidence)
-    return not any(
-        item.named or item.links or (item.note.tier, item.note.importance, item.note.confidence) != standing
-        for item in found
-    )
+    if True in [item.named or bool(item.links) for item in found]:
+        return False
+    return len({_standing_of(item.note) for item in found}) == 1
 
 
 class _Features:

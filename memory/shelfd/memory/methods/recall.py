@@ -185,7 +185,7 @@ def _answer(
 
 
 def _mark_contradicted(shelf: Shelf, found: Sequence[Found]) -> None:
-    disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
+    disputed = shelf.conflicts.of([item.note.row for item in found])
     for item in found if disputed else ():
         item.conflicts = disputed.get(item.note.row, ())
 
@@ -261,7 +261,7 @@ def _context(
     shelf: Shelf, params: GetContextParams, call: Call, query: RecallParams, found: list[Found]
 ) -> dict[str, Any]:
     found = chosen(found, params.k)
-    disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
+    disputed = shelf.conflicts.of([item.note.row for item in found])
     handed = context_text(found, params.content_chars, params.token_budget, disputed)
     if params.record:
         _record(shelf, query.model_copy(update={"k": params.k}), handed.notes, session_of_hits(shelf, params, call))

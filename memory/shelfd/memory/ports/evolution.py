@@ -130,7 +130,7 @@ class ConflictsView(Protocol):
     def disputed(self, rows: Collection[int]) -> Mapping[int, Sequence[str]]:
         """Return the ids of the open conflicts of the notes with these *rows*, some hundred at most, by row.
 
-        Notes in none are left out. Where no conflict is open, this takes microseconds: every recall asks.
+        Notes in none are left out. Where no conflict is open, this takes microseconds.
         """
 
 

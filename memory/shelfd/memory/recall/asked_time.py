@@ -1,5 +1,7 @@
 """The time that a query speaks of as seen from today, and which documents are of it."""
 
+from collections.abc import Iterable
+
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.dates import GradedDays
 from shelfd.memory.recall.document import Words
@@ -40,8 +42,11 @@ class AskedTime:
             return question
         return question._replace(terms=(*question.terms, WHEN))
 
-    def words_of(self, row: int, asked: frozenset[int]) -> Words:
+    def words_of_all(self, rows: Iterable[int], asked: frozenset[int]) -> list[Words]:
         """Return what :meth:`RecallIndex.words_of` does, with :data:`OF_TIME` if the document is of the time."""
+        return [self._words_of(row, asked) for row in rows]
+
+    def _words_of(self, row: int, asked: frozenset[int]) -> Words:
         words = self._index.words_of(row, asked | self._asked)
         is_told = any(told and told <= words.own for told in self._told)
         own = words.own & asked

@@ -1,7 +1,7 @@
 """Per-document values as growing numpy arrays, one slot (ordinal) per document version."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
 from typing import Any, Final, cast
 
@@ -225,6 +225,11 @@ class Living:
     def get(self, row: int) -> int:
         """Return the ordinal of *row*, -1 if it has none."""
         return self._ordinals[row] if 0 <= row < len(self._ordinals) else -1
+
+    def of_each(self, rows: Iterable[int]) -> list[int]:
+        """Return what :meth:`get` does for each of a few *rows*."""
+        ordinals, count = self._ordinals, len(self._ordinals)
+        return [ordinals[row] if 0 <= row < count else -1 for row in rows]
 
     def of(self, rows: IntArray) -> IntArray:
         """Return the ordinal of each of *rows*, -1 for none."""

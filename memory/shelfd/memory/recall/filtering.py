@@ -95,8 +95,8 @@ class Filtering:
             known = self._codes_of[tags] = [codes.setdefault(tag, len(codes)) for tag in dict.fromkeys(tags)]
         return known
 
-    def admitted(self, filters: NoteFilter, ordinals: IntArray) -> BoolArray:
-        """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
+    def admitted(self, filters: NoteFilter, ordinals: IntArray | slice) -> BoolArray:
+        """Return for each of *ordinals* (or a slice of all) whether *filters* let it through: what they say of notes.
 
         Raises:
             ValueError: If they ask for something that no column answer_types.
@@ -104,7 +104,7 @@ class Filtering:
         if (filters.kind, filters.stability, filters.needs_review) != (None, None, None):
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
-        flags = columns.flags.take(ordinals)
+        flags = columns.flags[ordinals]
         wanted = ALIVE | (QUARANTINED if filters.quarantined else 0)
         admitted: BoolArray = (flags & (wanted | _barred(filters))) == wanted
         for name in _EXACT:

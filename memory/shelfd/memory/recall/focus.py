@@ -160,7 +160,7 @@ class Focus:
         """
         best, rival = self.candidates(query, filters, k, aim, explain=explain, ahead=ahead)
         kept = self.kept(best, rival, aim)
-        found = [self._judged(one) for one in kept[: max(k, 0)]]
+        found = self._judged(kept[: max(k, 0)])
         if kept is best:
             return Focused(found, [])
         here = {one.hit.row for one in found}
@@ -205,9 +205,8 @@ class Focus:
             if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
                 return made(Judged, (hit, 0.0, 0.0, False, False))
             features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
-            return self._judged(
-                made(Candidate, (hit, ratio, False, False, False, features, self._constants.probability(features)))
-            )
+            relevance = self._constants.probability(features)
+            return self._judged([made(Candidate, (hit, ratio, False, False, False, features, relevance))])[0]
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
@@ -215,7 +214,7 @@ class Focus:
         look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
-        return self._judged(kept[0]) if kept else Judged(best[0].hit, 0.0, 0.0, False)
+        return self._judged(kept[:1])[0] if kept else Judged(best[0].hit, 0.0, 0.0, False)
 
     def passages(self, query: str) -> PassageJudge:
         """Return what judges parts of notes by *query*."""
@@ -307,12 +306,12 @@ class Focus:
             passing = [one for one in passing if one.coverage >= _FALLBACK]
         return [one for one in best if not one.named or one in passing]
 
-    def _judged(self, candidate: Candidate) -> Judged:
-        features = candidate.features
-        if not features:
-            return made(Judged, (candidate.hit, 0.0, 0.0, False, False))
-        relevant = candidate.relevance >= self._constants.threshold
-        return made(Judged, (candidate.hit, features[0], candidate.relevance, relevant, candidate.stands))
+    def _judged(self, candidates: Sequence[Candidate]) -> list[Judged]:
+        threshold = self._constants.threshold
+        return [
+            made(Judged, (hit, features[0] if features else 0.0, relevance, relevance >= threshold, stands))
+            for hit, _, _, stands, _, features, relevance in candidates
+        ]
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)

@@ -292,13 +292,19 @@ class RecallIndex:
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
-        columns, known = self._contents.columns, self._term_sets.get
-        ordinal = self._living.get(row)
-        before = columns.previous.item(ordinal)
-        own = asked & (known(ordinal) or self._term_set(ordinal))
-        previous = _NO_TERMS if before < 0 else asked & (known(before) or self._term_set(before))
-        asks = columns.flags.item(ordinal) & QUESTION != 0
-        return made(Words, (own, previous, columns.answer_types.item(ordinal), asks))
+        return self.words_of_all((row,), asked)[0]
+
+    def words_of_all(self, rows: Iterable[int], asked: frozenset[int]) -> list[Words]:
+        """Return what :meth:`words_of` does for the documents of *rows*."""
+        columns, known, term_set = self._contents.columns, self._term_sets.get, self._term_set
+        before_that, types_of, flags_of = columns.previous.item, columns.answer_types.item, columns.flags.item
+        found: list[Words] = []
+        for ordinal in self._living.of_each(rows):
+            before = before_that(ordinal)
+            own = asked & (known(ordinal) or term_set(ordinal))
+            previous = _NO_TERMS if before < 0 else asked & (known(before) or term_set(before))
+            found.append(made(Words, (own, previous, types_of(ordinal), flags_of(ordinal) & QUESTION != 0)))
+        return found
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))

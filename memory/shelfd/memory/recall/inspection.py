@@ -69,7 +69,7 @@ class Inspection:
         self._admitted = admitted
         self._standing = standing
         self._question = question
-        self._words_of = time.words_of if time.is_asked else index.words_of
+        self._words_of_all = time.words_of_all if time.is_asked else index.words_of_all
         self._aim = aim
         self._rival: float | None = None  # not known yet
         self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
@@ -78,17 +78,16 @@ class Inspection:
     def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
         """Return what is known of the *chosen* of all *hits* that score at all."""
         best = hits[0].score if hits else 1.0
-        question, asked, words_of = self._question, self._question.numbers, self._words_of
-        named, names_stand, bound, least_ratio = self._named, self._standing.names, self.bound, self.least_ratio
+        question, named, names_stand = self._question, self._named, self._standing.names
+        bound, least_ratio = self.bound, self.least_ratio
+        scored = [hit for hit in chosen if hit.score > 0]
+        words_of_all = self._words_of_all([hit.row for hit in scored], question.numbers)
         found: list[Candidate] = []
-        for hit in chosen:
+        for hit, words in zip(scored, words_of_all, strict=True):
             row, _, score, _ = hit
-            if score <= 0:
-                continue
             ratio, has_name = score / best, row in named
             features, relevance = _NOT_LOOKED_AT, 0.0
             if has_name or ratio >= least_ratio:
-                words = words_of(row, asked)
                 matched = match(question, words)
                 if has_name or names_stand:
                     found.append(self._beside_names(hit, ratio, words, matched, has_name=has_name))
@@ -131,7 +130,7 @@ class Inspection:
         asked = self._question.numbers
         names = self._question.among(context.names)
         best = -1.0
-        for row in self._standing.notes:
-            words = self._words_of(row, asked)._replace(previous=frozenset())
+        for said in self._words_of_all(self._standing.notes, asked):
+            words = said._replace(previous=frozenset())
             best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
         return best

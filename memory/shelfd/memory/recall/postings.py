@@ -220,8 +220,9 @@ class Postings:
                 if begin < end:
                     run = documents[begin:end], frequencies[begin:end]
                     runs.append((run[0][run[1] > 0], run[1][run[1] > 0]) if segment.holes else run)
-        edges = edges_of(terms)
-        for delta in (*self._below, self._delta):
+        deltas = [delta for delta in (*self._below, self._delta) if delta]
+        edges = edges_of(terms) if deltas else _NOTHING
+        for delta in deltas:
             for some, places in delta.within(edges):
                 spans = list(zip(places[::2], places[1::2], strict=True))
                 documents, frequencies = delta.posted(np.concatenate([_NOTHING, *(some[b:e] for b, e in spans)]))

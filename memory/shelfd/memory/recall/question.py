@@ -42,8 +42,8 @@ _NEAR: Final = 6
 _BEGINNING: Final = 3
 #: A word that does not begin the query.
 _LATER_WORD: Final = re.compile(r"(?<!^)\b[^\W\d_]+")
-#: The same of ASCII, if it begins with a capital.
-_LATER_CAPITAL: Final = re.compile(r"(?<!^)\b[A-Z][A-Za-z]*")
+#: What begins with a capital, in ASCII; what stands before is looked at then, for a pattern that begins so is quick.
+_CAPITAL: Final = re.compile("[A-Z][A-Za-z]*")
 _NONE: Final[frozenset[str]] = frozenset()
 _NOWHERE: Final[frozenset[int]] = frozenset()
 
@@ -163,7 +163,11 @@ class Questions:
 def _capitals(query: str) -> set[str]:
     """Return the words of a *query*, but for its first, that are written with a capital, in lower case."""
     if query.isascii():
-        return set(map(str.lower, _LATER_CAPITAL.findall(query)))
+        return {
+            found[0].lower()
+            for found in _CAPITAL.finditer(query)
+            if (at := found.start()) and not query[at - 1].isalnum() and query[at - 1] != "_"
+        }
     return {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
 
 

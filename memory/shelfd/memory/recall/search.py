@@ -170,14 +170,17 @@ class Search:
             return None
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates, query.wants)
         ordinals, members, base = self._scored(terms, filters, rules, k, explain=explain)
-        if members is None:
-            (reached,) = (base.total > 0).nonzero()
+        if ordinals is None:
+            passing = contents.filtering.admitted(filters, slice(contents.columns.size))
+            passing &= base.total > 0
+            (reached,) = passing.nonzero()
+            ordinals = reached
         else:
-            reached = members[base.total[members] > 0]
-        ordinals = reached if ordinals is None else ordinals[reached]
-        admitted = contents.filtering.admitted(filters, ordinals)
-        if np.count_nonzero(admitted) < len(admitted):
-            reached, ordinals = reached[admitted], ordinals[admitted]
+            reached = (base.total > 0).nonzero()[0] if members is None else members[base.total[members] > 0]
+            ordinals = ordinals[reached]
+            admitted = contents.filtering.admitted(filters, ordinals)
+            if np.count_nonzero(admitted) < len(admitted):
+                reached, ordinals = reached[admitted], ordinals[admitted]
         if not len(reached):
             return None
         return Scored(final_scores(base, reached, ordinals, contents.columns, rules), ordinals)

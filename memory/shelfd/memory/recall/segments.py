@@ -29,7 +29,7 @@ class Lists(NamedTuple):
 
     def of(self, document: int) -> npt.NDArray[Any]:
         """Return one list."""
-        return self.values[self.start[document] : self.start[document + 1]]
+        return self.values[self.start.item(document) : self.start.item(document + 1)]
 
 
 class TermLists(NamedTuple):
@@ -51,7 +51,7 @@ class TermLists(NamedTuple):
 
     def of(self, document: int) -> Numbers:
         """Return the terms of one document."""
-        return self.between(int(self.start[document]), int(self.start[document + 1]))
+        return self.between(self.start.item(document), self.start.item(document + 1))
 
     def listed(self, document: int, most: int | None = None) -> list[int]:
         """Return the terms of one document, at *most* so many; :meth:`of` takes longer for one alone."""

@@ -19,9 +19,10 @@ K = TypeVar("K")
 #: Some 1.5 KiB each beside their text: as many as a shelf has that is ranked as a whole. A session's reads show fifty
 #: neighbours at a time.
 _KEPT = 16_384
-#: Notes that are kept as JSON, too: 0.8 KiB each beside their text. Of nodes of a graph, which are shown by the fifty,
-#: there may be as many as notes.
-_RENDERED = 8192
+#: Notes that are kept as JSON, too: 0.8 KiB each beside their text. Not all, for of a large shelf they tell which notes
+#: were found lately and had better stay.
+_RENDERED = 12_288
+#: Nodes of a graph, which are shown by the fifty.
 _SHOWN = 8192
 #: Longer notes are read again each time: a cache of notes is no place for documents.
 _LONGEST = 8192

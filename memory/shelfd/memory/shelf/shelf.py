@@ -25,6 +25,7 @@ from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.backlog import is_large, may_be_large
+from shelfd.memory.shelf.conflicts import OpenConflicts
 from shelfd.memory.shelf.feedback import QueryFeedback
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.imaging import ShelfImage
@@ -70,6 +71,7 @@ class Shelf:
         self.last_queries = LastQueries()
         self.feedback = QueryFeedback(store.view)
         self.hot = HotNotes(store.view)
+        self.conflicts = OpenConflicts(store.view)
         self.model = ShelfModel(store.view)
         self.enrichment: Enrichment = NoEnrichment()
         self.intake: Intake = ANY_TEXT
@@ -99,7 +101,7 @@ class Shelf:
             clock,
             name,
             image=self.image,
-            followers=(self._event_log, self.hot, self.usage),
+            followers=(self._event_log, self.hot, self.usage, self.conflicts),
             holders=(self.queries, self.last_queries, self.feedback),
             spawn=self.spawn,
         )
