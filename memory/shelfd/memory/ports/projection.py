@@ -117,6 +117,13 @@ class Projection(Purgeable, Protocol):
         """Return whether a change of *note* may make a difference to it."""
         return True
 
+    def tidy(self) -> bool:
+        """Take a step of what makes reads faster and nothing else, a few milliseconds; return whether there was any.
+
+        Called while nothing changes.
+        """
+        return False
+
     def knows(self, note_id: str) -> bool:  # noqa: ARG002
         """Return whether a change of a link that leaves this note may make a difference to it."""
         return False

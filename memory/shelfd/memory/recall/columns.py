@@ -2,7 +2,8 @@
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from mmap import mmap
+from contextlib import suppress
+from mmap import MADV_HUGEPAGE, mmap
 from typing import Any, Final, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ _CAPACITY: Final = 64
 #: From here on there are as many more at once that they are seldom copied. What is not used yet takes no memory.
 _LARGE: Final = 16_384
 _MORE: Final = 16
+_HUGE: Final = 1 << 21  #: bytes of a huge page
 _PART: Final = 1 << 16  #: values that are renumbered together: memory for all of them would have to be found first
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 ALWAYS: Final = int(np.iinfo(np.int64).min)  #: beginning of what says none
@@ -189,9 +191,8 @@ class Columns:
             self._capacity *= 2 if self._capacity < _LARGE else _MORE
         for name, kind in _TYPES.items():
             given = columns[name]
-            filled = _zeros(
-                self._capacity, np.result_type(kind, *(some for _, some in given)) if name in _CODES else kind
-            )
+            wide = np.result_type(kind, *(some for _, some in given)) if name in _CODES else kind
+            filled = _zeros(self._capacity, wide, soon=size)
             for own, some in given:
                 filled[own] = some
             setattr(self, name, filled)
@@ -202,11 +203,19 @@ def narrowed(values: IntArray, bits: int) -> IntArray:
     return cast("IntArray", values.astype(np.int32)) if bits < 32 else values
 
 
-def _zeros(count: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return zeros, of which many take no memory before they are written."""
+def _zeros(count: int, kind: npt.DTypeLike, soon: int = 0) -> npt.NDArray[Any]:
+    """Return zeros, of which many take no memory before they are written; the first so many are written *soon*."""
     size = count * np.dtype(kind).itemsize
-    # numpy would ask for huge pages, of which the first byte written takes two megabytes.
-    return np.zeros(count, kind) if count <= _LARGE else np.frombuffer(mmap(-1, size), kind)
+    if count <= _LARGE:
+        return np.zeros(count, kind)
+    # numpy would ask for huge pages, of which the first byte written takes two megabytes. Where all of it is written
+    # they are found faster: a query reads values here and there in columns of megabytes.
+    memory = mmap(-1, size)
+    written = soon * np.dtype(kind).itemsize // _HUGE * _HUGE
+    if written:
+        with suppress(OSError):  # of a kernel without them
+            memory.madvise(MADV_HUGEPAGE, 0, written)
+    return np.frombuffer(memory, kind)
 
 
 class Living:

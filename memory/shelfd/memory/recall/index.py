@@ -355,6 +355,13 @@ class RecallIndex:
             self._writer.compact()
 
     def merge_some(self) -> bool:
-        """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
-        with self._changing:
+        """Take a step of what merging there is to do, some milliseconds; return whether there was any.
+
+        While another thread ranks, none is taken.
+        """
+        if not self._changing.acquire(blocking=False):
+            return True
+        try:
             return self._writer.merge_some()
+        finally:
+            self._changing.release()

@@ -51,7 +51,7 @@ _LARGE: Final = 10_000
 #: Of one ten times as large so many times as many: the fewest that find, of a million notes, what scoring all finds.
 _GROWTH: Final = 1.7
 #: From how many times more postings than edges of stretches on these are looked for in them (measured).
-_MANY: Final = 40
+_MANY: Final = 20
 #: Postings that are looked through as they are.
 _LONG: Final = 16_384
 #: A shelf of so many documents takes milliseconds to rank, most of them in loops of numpy. On a smaller one, another

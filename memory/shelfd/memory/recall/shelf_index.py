@@ -112,6 +112,10 @@ class ShelfIndex(Pictured):
             self._names.remove(row)
         self.index.erase([row for row, _ in purged])
 
+    def tidy(self) -> bool:
+        """Merge segments, of which queries look at each; what is written takes such steps, too. See the port."""
+        return self.index.merge_some()
+
     def made_by(self) -> str:
         """Return what differs if texts are read in another way than by this version, with these settings."""
         return _made_by(self._analyzer.language, self._analyzer.timezone)

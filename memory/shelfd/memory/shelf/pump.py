@@ -23,6 +23,7 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.backlog import LARGE, Backlog, Portion, linked_in, portions_of, purged_in
 from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.seq_waiters import SeqWaiters
+from shelfd.memory.shelf.tidying import Tidying
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
@@ -53,6 +54,7 @@ class Pump:
         followers: Take each group as it is committed.
         holders: Others that hold something of notes, which a purge must remove.
         image: Of the eager projections.
+        tidying: Of them.
         spawn: Starts a task that ends with the shelf.
 
     Attributes:
@@ -69,9 +71,11 @@ class Pump:
         followers: Sequence[Follower],
         holders: Sequence[Purgeable],
         image: ShelfImage,
+        tidying: Tidying,
         spawn: Spawn,
     ) -> None:
         self._image = image
+        self._tidying = tidying
         self.seq = view.log.last_seq
         self._followers = followers
         self._tracks = tracks
@@ -149,6 +153,8 @@ class Pump:
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
         self._waiting.reached(last_seq)
         self._image.advanced(last_seq)
+        if not self._is_closing:
+            self._tidying.advanced()
         self._tell(last_seq)
 
     def tell_when_known(self, last_seq: int, tell: Callable[[], None]) -> None:

@@ -32,6 +32,7 @@ from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.scanner import Scanner
+from shelfd.memory.shelf.tidying import Tidying
 from shelfd.memory.shelf.tracks import Tracks
 from shelfd.memory.shelf.unattended import Unattended
 from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
@@ -95,12 +96,14 @@ class Shelf:
         made = [project(store.view, settings) for project in projections]
         self.tracks = Tracks(made, store.view, clock, name, spawn=self.spawn)
         self.image = ShelfImage(self.tracks.eager, store, clock, name, seq=lambda: self.seq)
+        self._tidying = Tidying([track.projection for track in self.tracks.eager], clock, self.spawn)
         self.pump = Pump(
             self.tracks,
             store.view,
             clock,
             name,
             image=self.image,
+            tidying=self._tidying,
             followers=(self._event_log, self.hot, self.usage, self.conflicts),
             holders=(self.queries, self.last_queries, self.feedback),
             spawn=self.spawn,
@@ -128,6 +131,7 @@ class Shelf:
         await self.image.load()
         await self.tracks.fill()
         self.image.advanced(self.seq)
+        self._tidying.advanced()
         self.hot.when_read = self._begin_to_warm_up
 
     def _begin_to_warm_up(self) -> None:
