@@ -1,9 +1,9 @@
 """Per-document values as growing numpy arrays, one slot (ordinal) per document version."""
 
+import mmap
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from mmap import MADV_HUGEPAGE, mmap
 from typing import Any, Final, cast
 
 import numpy as np
@@ -210,11 +210,11 @@ def _zeros(count: int, kind: npt.DTypeLike, soon: int = 0) -> npt.NDArray[Any]:
         return np.zeros(count, kind)
     # numpy would ask for huge pages, of which the first byte written takes two megabytes. Where all of it is written
     # they are found faster: a query reads values here and there in columns of megabytes.
-    memory = mmap(-1, size)
+    memory = mmap.mmap(-1, size)
     written = soon * np.dtype(kind).itemsize // _HUGE * _HUGE
     if written:
-        with suppress(OSError):  # of a kernel without them
-            memory.madvise(MADV_HUGEPAGE, 0, written)
+        with suppress(OSError, AttributeError):  # of a kernel, or another system, without them
+            memory.madvise(mmap.MADV_HUGEPAGE, 0, written)
     return np.frombuffer(memory, kind)
 
 
