@@ -82,6 +82,19 @@ def test_a_roundabout_form_has_its_part(language: str) -> None:
     assert all(form.part in text.lower() for form, text in fits if text.isascii())
 
 
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_what_came_of_something_is_said_with_the_words_that_it_is_looked_for_by(language: str) -> None:
+    words, results = lexicon(language), rewording._results(language)
+    wordings = [wording for states in results.states.values() for wording in states]
+    texts = [f"{begin} {wording}." for wording in wordings for begin in ("The gate", "Gate 5", "A las 9")]
+    texts += [text for text in _sentences(language) if results.pattern.search(text) is not None]
+    for text in texts:
+        said = tokenise(text, words).words
+        if needed := [needed for last, needed in results.words.items() if last in said]:
+            assert any("" in each or not each.isdisjoint(said) for each in needed), text
+    assert any("" not in each for each in results.words.values())
+
+
 def _sentences(language: str) -> list[str]:
     notes = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
     texts = [note["text"] for case in notes for note in (case["new"], *case["older"]) if case["language"] == language]
