@@ -140,6 +140,11 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
             if raw == "A" and words and words[-1] != ":":
                 add(raw)  # a name, as in "vitamin A", and no article
                 continue
+        if raw.isdecimal() and raw.isascii():
+            proper.add(raw)  # unless it turns out to be an amount
+            first = len(words) if first < 0 else first
+            add(raw)
+            continue
         low = raw.lower() if raw.isascii() else fold(raw)
         if not low.isalnum():
             low = _plain(low)
