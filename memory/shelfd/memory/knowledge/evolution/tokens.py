@@ -119,7 +119,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     marked, plain, add = lexicon.marked, lexicon.plain, words.append
     if not sentence.isascii():
         sentence = sentence.replace("’", "'")
-    if (language := lexicon.language) == "fr":
+    if (language := lexicon.language) == "fr" and "'" in sentence:
         sentence = _ELIDED.sub(r"\1e ", sentence)
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others

@@ -16,6 +16,7 @@ from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.language import words_of
 from shelfd.memory.knowledge.evolution.leading import leading_words
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
+from shelfd.memory.knowledge.evolution.marking import tells_of_past
 from shelfd.memory.knowledge.evolution.reading import sentences_of, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import words_in
@@ -100,8 +101,7 @@ def _may_withdraw(sentence: str, said: Sequence[str], words: AlphabeticLexicon) 
     for word in said:
         if word[0] == "~" and word[1:].isdigit():
             return False
-    joined = " ".join(said)
-    return words.past.search(joined) is None or words.recent.search(joined) is not None
+    return not tells_of_past(said, words)
 
 
 def _withdrawal(
