@@ -1,6 +1,6 @@
 """Columns of a large shelf that an image fills."""
 
-from mmap import MADV_HUGEPAGE
+import mmap
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ from shelfd.memory.recall.columns import LASTING, Columns
 SIZE = 40_000
 
 
-@pytest.mark.parametrize("advice", [MADV_HUGEPAGE, 9_999])
+@pytest.mark.parametrize("advice", [14, 9_999])
 def test_they_hold_what_they_are_filled_with_whether_or_not_there_are_huge_pages(
     monkeypatch: pytest.MonkeyPatch, advice: int
 ) -> None:
     monkeypatch.setattr(columns, "_HUGE", 1 << 16)
-    monkeypatch.setattr(columns, "MADV_HUGEPAGE", advice)
+    monkeypatch.setattr(mmap, "MADV_HUGEPAGE", advice)
     values = np.arange(SIZE)
     filled = Columns()
     filled.fill(SIZE, {name: [(slice(0, SIZE), values % 100)] for name in (*LASTING, *columns.CHANGING)})

@@ -61,12 +61,7 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         return None if columns is None else columns[0]
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
-        found, limit = set[int](), max(limit, 0)
-        for begin in range(0, len(slots), _SLOTS_AT_ONCE):
-            some = slots[begin : begin + _SLOTS_AT_ONCE]
-            if rows := self._database.all(_IN_SLOTS[len(some)], (limit, *some)):
-                found.update([columns[0] for columns in rows])
-        return found
+        return self._stored_in(slots, limit)
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         return [one for one in self._older(rows, nugget, now) if one.said_rev is not None]
@@ -86,6 +81,12 @@ class SqliteStatements(SqliteRows, StatementsWriter):
 
     def store_held(self) -> None:
         pass
+
+    def _stored_in(self, slots: Sequence[int], limit: int) -> set[int]:
+        some, others = slots[:_SLOTS_AT_ONCE], slots[_SLOTS_AT_ONCE:]
+        rows = self._database.all(_IN_SLOTS[len(some)], (max(limit, 0), *some)) if some else ()
+        found = {row for (row,) in rows} if rows else set[int]()  # as most
+        return found | self._stored_in(others, limit) if others else found
 
     def _newest_read(self) -> int:
         return int(self._database.value(_NEWEST_READ))
@@ -154,12 +155,12 @@ class SqliteStatementsWriter(SqliteStatements):
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         by_slot = self._by_slot
         if not by_slot or by_slot.keys().isdisjoint(slots):
-            return super().in_slots(slots, limit=limit)
-        found = super().in_slots([slot for slot in slots if slot not in by_slot], limit=limit)
+            return self._stored_in(slots, limit)
+        found = self._stored_in([slot for slot in slots if slot not in by_slot], limit)
         for slot in by_slot.keys() & set(slots):
             newest = by_slot[slot][::-1][: max(limit, 0)]  # all held are newer than all stored
             found.update(newest)
-            found |= super().in_slots([slot], limit=limit - len(newest))
+            found |= self._stored_in([slot], limit - len(newest))
         return found
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:

@@ -7,7 +7,8 @@ import pytest
 
 from shelfd.memory.knowledge.evolution import rewording
 from shelfd.memory.knowledge.evolution.leading import leading_words, needed_part
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon, load
+from shelfd.memory.knowledge.evolution.marking import tells_of_past
 from shelfd.memory.knowledge.evolution.reading import END
 from shelfd.memory.knowledge.evolution.tokens import tokenise
 
@@ -78,6 +79,28 @@ def test_a_roundabout_form_has_its_part(language: str) -> None:
     fits = [(form, text) for form in forms for text in texts if form.pattern.search(text) is not None]
     assert fits
     assert all(form.part in text.lower() for form, text in fits if text.isascii())
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_what_came_of_something_is_said_with_the_words_that_it_is_looked_for_by(language: str) -> None:
+    words, results = lexicon(language), rewording._results(language)
+    wordings = [wording for states in results.states.values() for wording in states]
+    texts = [f"{begin} {wording}." for wording in wordings for begin in ("The gate", "Gate 5", "A las 9")]
+    texts += [text for text in _sentences(language) if results.pattern.search(text) is not None]
+    for text in texts:
+        said = tokenise(text, words).words
+        if needed := [needed for last, needed in results.words.items() if last in said]:
+            assert any("" in each or not each.isdisjoint(said) for each in needed), text
+    assert any("" not in each for each in results.words.values())
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_an_earlier_time_is_seen_in_all_its_wordings(language: str) -> None:
+    words = lexicon(language)
+    wordings = load(f"{language}.json")["past_phrases"].split("|")
+    for said in [f"a {wording} b" for wording in wordings] + _sentences(language):
+        is_past = words.past.search(said) is not None and words.recent.search(said) is None
+        assert tells_of_past(said.split(" "), words) == is_past, said
 
 
 def _sentences(language: str) -> list[str]:

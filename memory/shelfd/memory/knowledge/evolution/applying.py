@@ -94,7 +94,7 @@ def remember_evolved(
     content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
     of_text = known if known is not None and known.text == content else read_text(content)
-    said = renamed(of_text.statements, rows.entities)
+    said = renamed(of_text.statements, rows.entities, of_text.keys)
     new = _new(Told, ("", content, when, None, said, of_text.withdrawn))
     if fact is not None:
         new = new._replace(key=fact.key)

@@ -16,6 +16,10 @@ _SAYS: Final = Effect.SAYS
 _ONE: Final = Arity.ONE
 _NAME: Final = Value.NAME
 _AMOUNT: Final = Value.AMOUNT
+_QUALITY: Final = Value.QUALITY
+_ENDED: Final = Effect.ENDED
+_LEFT: Final = Effect.LEFT
+_INSTEAD: Final = Effect.INSTEAD
 _AND: Final = {
     "en": frozenset(("and", "or")),
     "de": frozenset(("und", "oder")),
@@ -43,12 +47,12 @@ def read_clause(
             match, whole = pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(whole_said), [*before, *words]
-            if match is not None and name == Effect.ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
+            if match is not None and name == _ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
                 continue  # what is sold for 700 euros is still sold
             if match is not None:
                 found = match.groupdict()
                 statement = _by_pattern(name, found, amounts, proper, lexicon)
-                if statement.effect is not Effect.INSTEAD:
+                if statement.effect is not _INSTEAD:
                     statement = statement._replace(words=content(whole, lexicon))
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
@@ -169,7 +173,7 @@ def _by_pattern(
     """Read a clause that has the form of one of the language's patterns."""
     subject, gone, new = (found.get(part) or "" for part in "sab")
     effect = Effect(name)
-    if effect is Effect.INSTEAD:
+    if effect is _INSTEAD:
         words = subject.split()
         if (particle := gone.split(" ", 1)[0]) in lexicon.lists["particles"]:
             words, gone = [*words, particle], gone[len(particle) + 1 :]  # "findet im Garten statt statt im Saal"
@@ -185,26 +189,26 @@ def _by_pattern(
         base = [word for word in base if word not in when] or base
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
-    if effect is Effect.ENDED or effect is Effect.LEFT:
+    if effect is _ENDED or effect is _LEFT:
         gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""
     verb = lexicon.verbs.get(verb, (verb, False))[0]
-    link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
+    link, raw = _link((gone if effect in (_ENDED, _LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
     if core[1:] and core[0] in owner and core[0] in (ME, US):
         core = core[1:]  # who sold my car owns it
-    if effect is Effect.ENDED and verb and all(map(_is_date, core)):
+    if effect is _ENDED and verb and all(map(_is_date, core)):
         core, link, when = (), "", when | {*core}  # since when it has ended
     rest |= when
     kind = _kind(core, proper, lexicon)
     if (
         effect is Effect.MOVED
-        and kind is Value.NAME
+        and kind is _NAME
         and proper.isdisjoint(core)
         and lexicon.lists["homes"].isdisjoint(core[-1:])
     ):
-        effect = Effect.SAYS
+        effect = _SAYS
     return Statement(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND[lexicon.language].isdisjoint(core),
@@ -247,7 +251,7 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     qualities = lexicon.lists["qualities"]
     if qualities.isdisjoint(core) or not any(word in qualities and word not in proper for word in core):  # as most
         return _NAME
-    return Value.QUALITY
+    return _QUALITY
 
 
 def stated(
@@ -290,11 +294,11 @@ def stated(
         and (link or not is_make_of(subject, core, proper, lexicon))
         and (value[0] in lists["indefinite"] or lists["modifiers"].isdisjoint(subject))  # "the main target is shipping"
     ):
-        kind = Value.QUALITY
+        kind = _QUALITY
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
         link += " the" if is_certain else " a"
-    if kind is Value.QUALITY and _is_spot(link, core, lexicon):
+    if kind is _QUALITY and _is_spot(link, core, lexicon):
         kind = _NAME  # in the old mill
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):

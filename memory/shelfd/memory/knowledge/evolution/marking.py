@@ -1,5 +1,6 @@
 """How a clause is meant, by the words that mark it: denied, of an earlier time, supposed, corrected."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import PHRASES, AlphabeticLexicon
@@ -42,6 +43,15 @@ def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: Alp
     if "additive" in lists or ("additive_phrases" in lists and lexicon.adds.search(said)):
         found.add("adds")
     return Marks(found)
+
+
+def tells_of_past(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a sentence tells of an earlier time, and not of the last days."""
+    said = " ".join(words)
+    marking = lexicon.marks.intersection(words)
+    if "," not in said and not any("past_phrases" in lexicon.marking[word] for word in marking):
+        return False  # as most
+    return lexicon.past.search(said) is not None and lexicon.recent.search(said) is None
 
 
 def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:

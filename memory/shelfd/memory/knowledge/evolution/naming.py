@@ -17,16 +17,27 @@ _STEPS: Final = 4
 _NO_NAME: Final = "@#~"
 
 
-def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence[Statement]:
-    """Return *statements* with the subjects and values that have another name under that which stands for them.
-
-    Args:
-        entities: Whose aliases hold, beside those that everybody knows.
-    """
+def keys_of(statements: Iterable[Statement]) -> list[str]:
+    """Return what the subjects and values of *statements* may be known by under another name."""
     keys: list[str] = []
     for statement in statements:
         keys += _keys(statement.subject)
         keys += _keys(statement.core)
+    return keys
+
+
+def renamed(
+    statements: Sequence[Statement], entities: EntitiesView, keys: Sequence[str] | None = None
+) -> Sequence[Statement]:
+    """Return *statements* with the subjects and values that have another name under that which stands for them.
+
+    Args:
+        statements: What is said.
+        entities: Whose aliases hold, beside those that everybody knows.
+        keys: What :func:`keys_of` gives of the statements, if it was asked already.
+    """
+    if keys is None:
+        keys = keys_of(statements)
     if not keys:
         return statements
     known = _known(keys, entities)

@@ -9,15 +9,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.leading import needed_part
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, load
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load, units
 from shelfd.memory.notes.words import fold
 
 #: A sentence that is longer is left as it is: patterns take the square of its length.
 _LONGEST: Final = 300
+_TELLING: Final = 3  #: letters of a word without which a wording is not looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,13 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
         for word in each.words:
             at.setdefault(word, []).append(position)
     results = _results(language)
-    return frozenset(at) | results.words | results.phrase_words, found, at
+    return frozenset(at) | results.words.keys() | results.phrase_words, found, at
 
 
 class Results(NamedTuple):
     """What says that something has got into a state: repaired, turned up, taken down."""
 
-    words: frozenset[str]  #: one of which stands in the sentence
+    words: Mapping[str, frozenset[str]]  #: one of which stands in the sentence, with one of its own; with any if ""
     pattern: re.Pattern[str]
     states: Mapping[str, Mapping[str, str]]  #: by what stands before: wording -> state
     says: str  #: how it is said that something is in a state
@@ -72,7 +73,7 @@ def _results(language: str) -> Results:
             by[how].setdefault(wording.lower(), state)
     parts = [f"{data['by'][how]}(?P<{how or 'alone'}>{_by_first_word(states)})" for how, states in by.items()]
     return Results(
-        frozenset(fold(wording.rsplit(" ", 1)[-1]) for states in by.values() for wording in states),
+        _needed_words(chain.from_iterable(by.values()), lexicon(language)),
         re.compile(rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?(?=[.!;,]|$)", re.IGNORECASE),
         {how or "alone": states for how, states in by.items()},
         data["says"],
@@ -99,6 +100,20 @@ def _by_first_word(wordings: Iterable[str]) -> str:
     return f"(?:{'|'.join(parts)})(?![\\w-])"
 
 
+def _needed_words(wordings: Iterable[str], words: AlphabeticLexicon) -> dict[str, frozenset[str]]:
+    """Return the last words of *wordings*, each with the longest words before it: "in" is in many texts.
+
+    It is "" where there is none that is surely read as it is written, which words of times and amounts are not.
+    """
+    found = dict[str, set[str]]()
+    changing = words.marked | words.multipliers.keys() | units().keys() | words["ordinals"]
+    for wording in wordings:
+        *before, last = map(fold, wording.split(" "))
+        longest = max((word for word in before if word.isalpha() and word not in changing), key=len, default="")
+        found.setdefault(last, set()).add(longest if len(longest) >= _TELLING else "")
+    return {last: frozenset(each) for last, each in found.items()}
+
+
 def _forms(wordings: str) -> Iterator[str]:
     """Yield what "reparad[oa]s?|vendue?" stands for: each wording in all its forms."""
     for wording in wordings.split("|"):
@@ -111,16 +126,22 @@ def _forms(wordings: str) -> Iterator[str]:
 _PART: Final = re.compile(r"\[\w+\]|.\??")
 
 
-def _with_state(sentence: str, words: frozenset[str], language: str) -> str:
+def _with_state(sentence: str, words: Collection[str], found: frozenset[str], language: str) -> str:
     """Return *sentence* with the state that something has got into: "was repaired" says that it is repaired now.
 
     With a day it may stand as well: of an older note, that it happened then stays so, whatever became of it.
     """
     results = _results(language)
-    if not results.phrase_words.isdisjoint(words) and (match := results.being.search(sentence)) is not None:
+    if not results.phrase_words.isdisjoint(found) and (match := results.being.search(sentence)) is not None:
         state = results.phrases.get(match["p"].lower())
         return sentence if state is None else f"{sentence[: match.start('p')]}{state}{sentence[match.end() :]}"
-    if results.words.isdisjoint(words) or (match := results.pattern.search(sentence)) is None:
+    needed = results.words
+    for last in needed.keys() & found:
+        if "" in needed[last] or not needed[last].isdisjoint(words):
+            break
+    else:
+        return sentence  # as most: "in" alone says nothing
+    if (match := results.pattern.search(sentence)) is None:
         return sentence
     how = next(name for name in results.states if match[name])
     state = results.states[how].get(match[how].lower())
@@ -130,20 +151,20 @@ def _with_state(sentence: str, words: frozenset[str], language: str) -> str:
     return f"{sentence[: match.start() + 1]}{says}{sentence[match.end() :]}"
 
 
-def reword(sentence: str, words: Collection[str], lexicon: AlphabeticLexicon) -> str:
+def reword(sentence: str, words: Collection[str], lexicon_: AlphabeticLexicon) -> str:
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
-    known, rewordings, triggers = _rewordings(lexicon.language)
+    known, rewordings, triggers = _rewordings(lexicon_.language)
     found = known.intersection(words)
     if not found or len(sentence) > _LONGEST:
         return sentence
-    sentence = _with_state(sentence, found, lexicon.language)
+    sentence = _with_state(sentence, words, found, lexicon_.language)
     low = sentence.lower() if sentence.isascii() else ""  # of other letters a pattern may know more than one small one
     for position in sorted({position for word in found for position in triggers.get(word, ())}):
         each = rewordings[position]
         if low and each.part not in low:
             continue  # as most
         match = each.pattern.search(sentence)
-        if match is None or (each.stated and _states(match[each.stated], lexicon)):
+        if match is None or (each.stated and _states(match[each.stated], lexicon_)):
             continue
         plain = each.plain.format(**{name: value or "" for name, value in match.groupdict().items()})
         sentence = f"{sentence[: match.start()]}{plain}{sentence[match.end() :]}"
@@ -151,7 +172,7 @@ def reword(sentence: str, words: Collection[str], lexicon: AlphabeticLexicon) ->
     return sentence
 
 
-def _states(text: str, lexicon: AlphabeticLexicon) -> bool:
+def _states(text: str, words: AlphabeticLexicon) -> bool:
     """Return whether *text* begins a clause: with a verb, or with somebody and a verb."""
     begin = text.lower().split()[:3]
-    return not lexicon["predicates"].isdisjoint(begin) or not lexicon["pronouns"].isdisjoint(begin[:1])
+    return not words["predicates"].isdisjoint(begin) or not words["pronouns"].isdisjoint(begin[:1])

@@ -30,6 +30,7 @@ _WITHIN: Final = (1 << _WITHIN_BITS) - 1
 #: Verbs whose names in slots are kept, and nuggets whose numbers begin otherwise than others'.
 _KNOWN: Final = 2_048
 _NUGGETS: Final = 64
+_FEW: Final = 64  #: sets of verbs whose names are kept
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
 #: Where statements stand and look for others, where they only stand, and where they only look.
@@ -44,6 +45,10 @@ _ONE: Final = Arity.ONE
 _STATE: Final = Value.STATE
 _TIME: Final = Value.TIME
 _NAME: Final = Value.NAME
+_AMOUNT: Final = Value.AMOUNT
+_ENDED: Final = Effect.ENDED
+_CHANGED: Final = Effect.CHANGED
+_MOVED: Final = Effect.MOVED
 _STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
@@ -172,10 +177,10 @@ def wanted(statements: Iterable[Statement]) -> list[Slot]:
 def _changing(statement: Statement, subject: str) -> Iterator[Slot]:
     """Yield the slots of a statement that tells of a change: where what is so since then may change again."""
     if _is_place(statement):
-        yield subject, _KINDS[Value.NAME]
-    elif statement.effect is Effect.CHANGED and statement.value in _VALUES:
+        yield subject, _KINDS[_NAME]
+    elif statement.effect is _CHANGED and statement.value in _VALUES:
         yield subject, _KINDS[statement.value]
-    elif statement.effect is Effect.ENDED:
+    elif statement.effect is _ENDED:
         yield subject, _ended(statement)
 
 
@@ -224,7 +229,7 @@ def _can_change(statement: Statement) -> bool:
 def _is_place(statement: Statement) -> bool:
     """Return whether a statement says where something has moved to, which ends when it moves on."""
     is_so = statement.real and statement.positive and not statement.past
-    return bool(statement.subject) and is_so and statement.effect is Effect.MOVED and statement.value is Value.NAME
+    return bool(statement.subject) and is_so and statement.effect is _MOVED and statement.value is _NAME
 
 
 def _owned(statement: Statement) -> list[Slot]:
@@ -254,6 +259,12 @@ def _subject(language: str, words: frozenset[str]) -> str:
 def _verbs(language: str, verb: str) -> Sequence[str]:
     """Return what is said by a verb and all that say nearly the same."""
     return _classes(language).get(verb) or (f"v {verb}",)
+
+
+@lru_cache(_FEW)
+def _all_verbs(language: str, verbs: frozenset[str]) -> Sequence[str]:
+    """Return what is said by any of *verbs*, which are mostly the same: all by which something is in a place."""
+    return [said for one in sorted(verbs) for said in _verbs(language, one)]
 
 
 @cache
@@ -302,13 +313,14 @@ def _by_being(statement: Statement, subject: str) -> list[Slot]:
     """Return where something else may stand that cannot be so any more: it is elsewhere now, or who did it is dead."""
     if statement.language in _SPACELESS:
         return []
-    words, verb, now = lexicon(statement.language), statement.verb, statement.now
+    language, verb, now = statement.language, statement.verb, statement.now
+    words = lexicon(language)
     verbs = ended_verbs(statement) if statement.value is _STATE else NOBODY
     if now and verb in words.lists["placing"]:
-        verbs = verbs | words.lists["placing"]
+        verbs = verbs | words.lists["placing"] if verbs else words.lists["placing"]
     elif now and verb in words.ruling_out:
         verbs = verbs | {"be"}
-    return [(subject, said) for one in sorted(verbs) for said in _verbs(statement.language, one)]
+    return [(subject, said) for said in _all_verbs(language, verbs)] if verbs else []
 
 
 def _by_effect(statement: Statement, subject: str) -> Iterator[Slot]:
@@ -319,19 +331,19 @@ def _by_effect(statement: Statement, subject: str) -> Iterator[Slot]:
 def _ending(statement: Statement) -> Iterator[str]:
     effect, language = statement.effect, statement.language
     if effect is Effect.GONE:
-        yield from (_KINDS[Value.TIME], _KINDS[_STATE])
+        yield from (_KINDS[_TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
         serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
         yield from {verb: None for one in ("be", *serving) for verb in _verbs(language, one)}
-    elif effect is Effect.MOVED and statement.value not in (Value.TIME, Value.AMOUNT):
+    elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from _verbs(language, home)
-        yield _KINDS[Value.NAME]
-    elif effect is Effect.RENEWED and statement.value is Value.NAME:
+        yield _KINDS[_NAME]
+    elif effect is Effect.RENEWED and statement.value is _NAME:
         yield from ("v be", *_verbs(language, USE.get(language, "")))
         yield from (f"c {word}" for word in statement.core[:_WORDS])
-    elif effect in (Effect.ENDED, Effect.LEFT):
+    elif effect in (_ENDED, Effect.LEFT):
         if statement.verb:
             yield from _verbs(language, statement.verb)
         yield from (f"c {word}" for word in statement.core[:_WORDS])

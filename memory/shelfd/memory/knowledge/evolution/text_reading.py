@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from shelfd.memory.knowledge.evolution.naming import keys_of
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import Places, places_of
 from shelfd.memory.knowledge.evolution.statement import Statement
@@ -16,12 +17,14 @@ class TextRead(NamedTuple):
         text: The text.
         statements: What it states.
         withdrawn: What it names as ended.
+        keys: What the subjects and values of these may be known by under another name.
         places: The slots in which that stands and into which it looks, if nothing in it has another name.
     """
 
     text: str
     statements: Sequence[Statement]
     withdrawn: tuple[Withdrawal, ...]
+    keys: Sequence[str]
     places: Places
 
 
@@ -29,4 +32,4 @@ def read_text(text: str) -> TextRead:
     """Read the *text* of a note."""
     said = read(text)
     withdrawn = withdrawals(text, said)
-    return TextRead(text, said, withdrawn, places_of(said, withdrawn))
+    return TextRead(text, said, withdrawn, keys_of(said), places_of(said, withdrawn))

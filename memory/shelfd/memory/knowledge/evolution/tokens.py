@@ -119,7 +119,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     marked, plain, add = lexicon.marked, lexicon.plain, words.append
     if not sentence.isascii():
         sentence = sentence.replace("’", "'")
-    if (language := lexicon.language) == "fr":
+    if (language := lexicon.language) == "fr" and "'" in sentence:
         sentence = _ELIDED.sub(r"\1e ", sentence)
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
@@ -140,6 +140,11 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
             if raw == "A" and words and words[-1] != ":":
                 add(raw)  # a name, as in "vitamin A", and no article
                 continue
+        if raw.isdecimal() and raw.isascii():
+            proper.add(raw)  # unless it turns out to be an amount
+            first = len(words) if first < 0 else first
+            add(raw)
+            continue
         low = raw.lower() if raw.isascii() else fold(raw)
         if not low.isalnum():
             low = _plain(low)

@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.evolution.ending import (
     phrases_in,
 )
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.marking import tells_of_past
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, sentences_of
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.tokens import words_in
@@ -165,9 +166,9 @@ def _is_past(clause: Clause, words: AlphabeticLexicon) -> bool:
     """Return whether a clause tells of an earlier time, or of what happened once; not of what goes on since."""
     if any(word[0] == "~" and word[1:].isdigit() for word in clause.said):
         return True
-    if words.recent.search(clause.joined) is not None:
-        return not words["be_past"].isdisjoint(clause.said)
-    return words.past.search(clause.joined) is not None
+    if tells_of_past(clause.said, words):
+        return True
+    return not words["be_past"].isdisjoint(clause.said) and words.recent.search(clause.joined) is not None
 
 
 def _happened(clause: Clause, words: AlphabeticLexicon) -> bool:
