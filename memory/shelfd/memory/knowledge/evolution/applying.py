@@ -9,15 +9,8 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.repeating import adds, prolonged
-from shelfd.memory.knowledge.evolution.slots import (
-    Stated,
-    decode,
-    encode,
-    numbered,
-    numbers_of,
-    places_of,
-    slots_of,
-)
+from shelfd.memory.knowledge.evolution.slots import numbered, numbers_of, places_of, slots_of
+from shelfd.memory.knowledge.evolution.stated import Stated, decode, encode
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.text_reading import TextRead, read_text
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict

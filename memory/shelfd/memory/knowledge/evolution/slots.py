@@ -7,10 +7,8 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 from zlib import crc32
-
-from pydantic_core import from_json, to_json
 
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
@@ -355,52 +353,3 @@ def _ending(statement: Statement) -> Iterator[str]:
 
 def _exchanged(statement: Statement) -> Slot:
     return f"{statement.language} x {statement.verb} {' '.join(statement.core)}", ""
-
-
-class Stated(NamedTuple):
-    """What a note states."""
-
-    statements: Sequence[Statement]
-
-    def encoded(self) -> str:
-        """Return it as the text it is stored as."""
-        return encode(self.statements)
-
-
-def encode(statements: Iterable[Statement]) -> str:
-    """Return *statements* as the text they are stored as."""
-    return to_json([_plain(statement) for statement in statements]).decode()
-
-
-def _plain(statement: Statement) -> tuple[Any, ...]:
-    language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, left_out = statement
-    return (
-        language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
-        _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, sorted(denied), *([sorted(left_out)] if left_out else ()),
-    )  # fmt: skip
-
-
-_READ: Final = {
-    **dict.fromkeys(("subject", "rest", "denied"), frozenset),
-    **dict.fromkeys(("core", "words", "amounts"), tuple),
-    "value": Value,
-    "slot": Arity,
-    "effect": Effect,
-}
-_TEXTS: Final[Mapping[str, str]] = {str(one): str(one) for kind in (Value, Arity, Effect) for one in kind}
-_LEFT_OUT: Final = Statement._fields.index("left_out")
-_CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
-
-
-def decode(said: str) -> tuple[Statement, ...]:
-    """Return the statements that :func:`encode` was given."""
-    return tuple(_statement(values) for values in from_json(said))
-
-
-def _statement(values: list[Any]) -> Statement:
-    for at, read in _CONVERTED:
-        values[at] = read(values[at])
-    if len(values) > _LEFT_OUT:  # as most have none
-        values[_LEFT_OUT] = frozenset(values[_LEFT_OUT])
-    return Statement(*values)
