@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +109,9 @@ def test_a_daemon_that_is_killed_while_it_derives_entities_has_all_of_them_after
 
 
 def check(client: Client, remembered: list[int], chance: random.Random) -> None:
-    while client.call("recall_tool", {"tool_name": "Emotet"})["index"]["state"] != "ready":
-        time.sleep(0.05)
+    last = client.call("shelf.check")["last_seq"]
+    while client.call("recall_tool", {"tool_name": "Emotet", "min_seq": last})["index"]["state"] != "ready":
+        pass  # each waits some seconds for what is not read yet
     stats = client.call("get_stats")
     count = stats["total_notes"]
     assert count >= len(remembered) > KILLS

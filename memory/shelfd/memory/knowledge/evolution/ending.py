@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
+from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -18,15 +18,15 @@ _WORDS: Final = 4_096  #: whose stems are kept
 _OF_THREAD: Final = threading.local()  #: language -> stemmer, which is one thread's
 
 
-class Ending(IntEnum):
+class Ending(StrEnum):
     """How a note says that something has ended."""
 
-    ENDS = 0  #: of what follows: "no longer X"
-    LEAVES = 1  #: of where somebody was: "left X"
-    ENDED = 2  #: of what stands before: "X is over"
-    NEVER = 3  #: what follows was never so: "wrongly listed as X"
-    DENIES = 4  #: what follows is not so, perhaps never was: "not X"
-    WAS = 5  #: what follows was so once: "formerly X"
+    ENDS = "ends"  #: of what follows: "no longer X"
+    LEAVES = "leaves"  #: of where somebody was: "left X"
+    ENDED = "ended"  #: of what stands before: "X is over"
+    NEVER = "never"  #: what follows was never so: "wrongly listed as X"
+    DENIES = "denies"  #: what follows is not so, perhaps never was: "not X"
+    WAS = "was"  #: what follows was so once: "formerly X"
 
 
 class Cues(NamedTuple):
@@ -38,15 +38,17 @@ class Cues(NamedTuple):
     since: re.Pattern[str]  #: "anymore": makes of a denial an end
     first: frozenset[str]  #: of what something was changed from
     then: frozenset[str]  #: to what
-    changed: frozenset[str]  #: says with these that something changed, beside the words that say so alone
+    changed: frozenset[str]  #: says that something changed
     wrong: frozenset[str]  #: says that something was never so
     silent: frozenset[str]  #: what tells nothing where something is denied: "mehr"
     implied: frozenset[str]  #: of whom a note speaks that names nobody
     minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
-    joining: frozenset[str]
+    joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
     untold: frozenset[str]  #: words that tell nothing
+    placing: frozenset[str]  #: prepositions, of all kinds
+    joined: frozenset[str]  #: what a verb, or what stands with it, says no more by than "is"
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
 
@@ -58,7 +60,7 @@ def cues(language: str) -> Cues:
     common = lists["be"] | lists["perfect"] | lists["determiners"] | lists["pronouns"]
     phrases: dict[str, list[tuple[tuple[str, ...], Ending, int]]] = {}
     for kind in Ending:
-        for phrase in data[kind.name.lower()].split("|"):
+        for phrase in data[kind].split("|"):
             words = tuple(phrase.split())
             place = next(at for at, word in enumerate(words) if word not in common)  # else each sentence is looked at
             phrases.setdefault(words[place], []).append((words, kind, place))
@@ -67,6 +69,7 @@ def cues(language: str) -> Cues:
     names = ("first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
     sets = {name: frozenset(data[name].split()) for name in names}
     sets["joining"] |= {",", ":"}
+    sets["changed"] |= lists["triggers"]
     untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
     silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
     return Cues(
@@ -75,6 +78,8 @@ def cues(language: str) -> Cues:
         kept=kept,
         since=since,
         untold=untold,
+        placing=lists["prepositions"] | lists["of"],
+        joined=lists["naming"] | lists["joined"] | {"be"},
         nameless=frozenset[str]().union(*(lists[name] for name in silent)),
         unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
         **sets,
@@ -86,7 +91,7 @@ def may_end(said: Sequence[str], words: AlphabeticLexicon) -> bool:
     known = cues(words.language)
     if not known.phrases.keys().isdisjoint(said):
         return True
-    return not known.first.isdisjoint(said) and _changes(said, words)
+    return not known.first.isdisjoint(said) and _changes(said, known)
 
 
 class Clause(NamedTuple):
@@ -175,7 +180,7 @@ def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
             at = max(at, phrase.begin)
         if clause.said[begin] in known.first and (then := _then(clause, begin, known)) < last:
             changed = clause.said[then:] if words.language == "de" else clause.said[:then]
-            if _changes(changed, words):
+            if _changes(changed, known):
                 yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
 
 
@@ -208,7 +213,8 @@ def _then(clause: Clause, first: int, known: Cues) -> int:
     return next((place for place in range(first + 2, last) if clause.said[place] in known.then), last)
 
 
-def _changes(said: Sequence[str], words: AlphabeticLexicon) -> bool:
+def _changes(said: Sequence[str], known: Cues) -> bool:
     """Return whether a word among *said* tells of a change; in "mot de passe" it is none."""
-    joining, changing = words["prepositions"] | words["of"], words["triggers"] | cues(words.language).changed
-    return any(word in changing and not (place and said[place - 1] in joining) for place, word in enumerate(said))
+    return any(
+        word in known.changed and not (place and said[place - 1] in known.placing) for place, word in enumerate(said)
+    )

@@ -56,12 +56,8 @@ class Withdrawal(NamedTuple):
     is_first: bool  #: nothing was said in its sentence before
     is_kept: bool  #: its sentence says of something else that it is as it was
     is_correction: bool  #: it was never so
+    every: frozenset[str]  #: all of that
     said: tuple[str, ...]  #: all words of its sentence and of that before
-
-    @property
-    def every(self) -> frozenset[str]:
-        """All that is said."""
-        return self.clause | self.earlier | self.later
 
 
 def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
@@ -142,17 +138,23 @@ def _of_clause(
             continue
         if clause.said[phrase.at] in known.instead and not is_correction and _happened(clause, words):
             continue
+        told, earlier, later = (
+            around.sentence[at].told,
+            _told([*around.before, *sooner]),
+            _told([*after, *around.following]),
+        )
         yield Withdrawal(
             words.language,
             kind,
             _words_of(clause, phrase),
-            around.sentence[at].told,
+            told,
             Clause(clause.said[: phrase.at], clause.plain[: phrase.at], "").told(),
-            _told([*around.before, *sooner]),
-            _told([*after, *around.following]),
+            earlier,
+            later,
             is_first=not any(one.told for one in sooner),
             is_kept=any(one.is_kept for one in around.sentence),
             is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
+            every=told | earlier | later,
             said=tuple(word for one in (*around.before, *around.sentence) for word in one.clause.said),
         )
 

@@ -62,13 +62,13 @@ def _begins(phrase: Sequence[Word], whom: AbstractSet[str]) -> bool:
 
 
 def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> _Old:
-    every, silent = found.every, words["naming"] | words["joined"] | {"be"}
+    every = found.every
     parts = [word.split() for word in old.subject]
     values = list(_values(old, every, known.minor))
     said = (
         [part[-1] for part in parts if part[-1] not in known.implied],
         values,
-        [word for word in (old.verb, *old.link.split()) if word not in silent],
+        [word for word in (old.verb, *old.link.split()) if word not in known.joined],
     )
     forms = [{word: form for word in each if (form := plain(word, words, known))} for each in said]
     subject, value, verb = (frozenset(word if word in every else each[word] for word in each) for each in forms)
@@ -117,7 +117,7 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
         told = {word for word in old.link.split() if word not in words["prepositions"]}
         if not found.is_correction or not told <= found.every:
             return False
-    if any(_is_elsewhere(each, found.said, words) for each in said.places):
+    if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
     if _is_replaced(found, old, said, words):
         return True
@@ -134,11 +134,10 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
     return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
 
 
-def _is_elsewhere(place: tuple[str, str], said: Sequence[str], words: AlphabeticLexicon) -> bool:
+def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> bool:
     """Return whether a note has another preposition before a place: the flight from Oslo is not that to Oslo."""
     before = [word for word, following in pairwise(said) if following == place[1]]
-    joining = words["prepositions"] | words["of"]
-    return place[0] not in before and (not before or any(word in joining for word in before))
+    return place[0] not in before and (not before or not known.placing.isdisjoint(before))
 
 
 def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
