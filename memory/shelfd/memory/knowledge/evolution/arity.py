@@ -47,7 +47,7 @@ def arity_of(
         return _MANY  # what is done in the holidays
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
-    one = one or (kind is _NAME and _is_whereabouts(verb, joined, core, lexicon))
+    one = one or (kind is _NAME and _is_circumstance(verb, joined, core, lexicon))
     return Arity.ONE if one and kind is not Value.QUALITY else _MANY
 
 
@@ -57,12 +57,17 @@ _BELONG: Final = ("belong", "gehoren", "pertenecer", "appartenir")
 _TO_MEMBERS: Final = (["zu"], ["zur"], ["zum"])
 
 
-def _is_whereabouts(verb: str, joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a verb and what follows say where somebody or something is: sleeps beneath, hangs in."""
+def _is_circumstance(verb: str, joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a verb and what follows say where, whence, how or as what: sleeps beneath, records in.
+
+    Of that there is one at a time, but for what one does here and there, as eating at, believing in.
+    """
     lists = lexicon.lists
-    if verb not in lists["placing"] and verb not in lists["abiding"]:
+    if not joined or not lists["abstract"].isdisjoint(core):
         return False
-    return not lists["spots"].isdisjoint(joined) and lists["abstract"].isdisjoint(core)
+    if verb in lists["placing"] or verb in lists["abiding"]:
+        return not lists["spots"].isdisjoint(joined)
+    return joined[0] in lists["single_links"] and f"{verb}_{joined[0]}" not in lists["plural_links"]
 
 
 def _is_functional(
@@ -159,7 +164,7 @@ def is_make_of(subject: list[str], core: tuple[str, ...], proper: frozenset[str]
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:
     """Return the noun that a subject's other words describe."""
     dull, of = lexicon.lists["dull"], lexicon.lists["of"]
-    if lexicon.language in _NOUN_FIRST:
+    if lexicon.language in NOUN_FIRST:
         return _first_noun(words, lexicon)
     if of.isdisjoint(words):  # as most
         for word in reversed(words):
@@ -182,4 +187,4 @@ def _first_noun(words: list[str], lexicon: AlphabeticLexicon) -> str:
 
 
 #: Languages in which a noun stands before what describes it.
-_NOUN_FIRST: Final = ("es", "fr")
+NOUN_FIRST: Final = ("es", "fr")

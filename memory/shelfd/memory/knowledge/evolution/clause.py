@@ -268,7 +268,7 @@ def stated(
     lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
-    if language == "de" and len(after) > 1 and after[-1] in lists["particles"]:
+    if language == "de" and not is_be and len(after) > 1 and after[-1] in lists["particles"]:
         lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
@@ -278,7 +278,7 @@ def stated(
     raw_after = after if unsaid.isdisjoint(after) else [word for word in after if word not in unsaid]
     if is_be and language == "de":
         raw_after = in_order(raw_after, lexicon)
-    if is_be and language in ("en", "de"):
+    if is_be:
         subject, raw_after = turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
+from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
@@ -19,6 +21,12 @@ from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, m
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
+from shelfd.memory.knowledge.evolution.otherwise import (
+    felt_otherwise,
+    is_done_otherwise,
+    turned,
+    wants_other_ones,
+)
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.values import (
@@ -28,7 +36,6 @@ from shelfd.memory.knowledge.evolution.values import (
     is_another_day,
     is_chosen,
     is_when_otherwise,
-    joining,
     may_contain,
     same_but_amounts,
     tell_which,
@@ -53,7 +60,7 @@ def compare(new: Statement, old: Statement) -> Judgement:
     judged = _compared(new, old)
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
-        return measured(new, old) or judged
+        return measured(new, old) or other_attribute(new, old) or judged
     return judged
 
 
@@ -198,7 +205,7 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link:
-        return updated(new, "another time") if is_when_otherwise(new, old) else _felt_otherwise(new, old)
+        return updated(new, "another time") if is_when_otherwise(new, old) else felt_otherwise(new, old)
     if new.several or old.several:
         return updated(new, "other amounts") if _has_other_amounts(new, old) else ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
@@ -214,10 +221,10 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
 
 def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     """Another value of the same kind."""
-    if _is_done_otherwise(new, old):
+    if is_done_otherwise(new, old):
         return updated(new, "done otherwise now")
-    if (turned := _turned(new, old)) is not None:
-        return updated(new, turned)
+    if (how := turned(new, old)) is not None:
+        return updated(new, how)
     if set(new.core) == set(old.core):
         return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
@@ -225,11 +232,29 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
         state = other_state(new, old) if is_same_time else ADDS
         is_attribute = new.slot is old.slot is Arity.ONE and not new.rest and not old.rest
         return updated(new, "another value") if state is ADDS and is_attribute else state
-    if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old):
+    if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old) and not _goes_on_elsewhere(new, old):
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         return updated(new, "another time") if _has_one_time(new, old) else ADDS
-    return ADDS if may_contain(new.core, old.core) else _other_name(new, old)
+    if may_contain(new.core, old.core) or _happens_elsewhere(new, old):
+        return ADDS
+    return _other_name(new, old)
+
+
+def _goes_on_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done now from, in or with another, each of which is described: from the old palace."""
+    if not new.now or new.adds or new.link != old.link or not new.link or new.language in ("zh", "ja"):
+        return False
+    if any(word[0] in "#~" for word in new.rest | old.rest):
+        return False
+    return lexicon(new.language)["limiting"].isdisjoint((*new.words, *old.words))
+
+
+def _happens_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether something happens both in a place and in a part of a story: in a barn, and in chapter 14."""
+    if new.language in ("zh", "ja") or new.verb == "be" or new.verb not in lexicon(new.language)["occurring"]:
+        return False
+    return any(map(has_digit, new.core)) is not any(map(has_digit, old.core))
 
 
 def _has_one_time(new: Statement, old: Statement) -> bool:
@@ -254,85 +279,11 @@ def _is_done_weekly(statement: Statement) -> bool:
     return day[1:] in words["weekdays"] and statement.verb not in words["occurring"] | words["calling"]
 
 
-def _felt_otherwise(new: Statement, old: Statement) -> Judgement:
-    """Return what becomes of what was liked and is disliked, or the other way round."""
-    if new.language in ("zh", "ja") or new.event or old.event or not new.positive:
-        return ADDS
-    opposed = lexicon(new.language).opposed
-    same = (new.link, new.core, new.rest) == (old.link, old.core, old.rest) and bool(new.core)
-    if not same or old.verb not in opposed.get(new.verb, ()):
-        return ADDS
-    return updated(new, "another state") if new.now else Judgement(Verdict.CONFLICT, "one denies what the other says")
-
-
-def _is_done_otherwise(new: Statement, old: Statement) -> bool:
-    """Return whether the same is done to the same in another way now: through attachments, and through links."""
-    if new.core != old.core or not new.core or not new.rest or not old.rest or new.event or old.event:
-        return False
-    if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
-        return False
-    words = lexicon(new.language)
-    is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
-    is_way = is_only_way or new.slot is Arity.SAME_KIND or (new.now and new.verb not in words["many"])
-    return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
-
-
 def _has_other_amounts(new: Statement, old: Statement) -> bool:
     """Return whether each of several amounts is another, as both seats of a booking."""
     if new.verb != "be" or new.event or old.event or not same_but_amounts(new, old):
         return False
     return set(new.amounts).isdisjoint(old.amounts)
-
-
-def _turned(new: Statement, old: Statement) -> str | None:
-    """Return how what is wanted or told to be done was turned into something else; None if it was not."""
-    if set(new.core) == set(old.core):
-        if _wants_otherwise(new, old):
-            return "wanted otherwise"
-        return "another value" if _has_other_attribute(new, old) else None
-    if _wants_other_ones(new, old):
-        return "wanted otherwise"
-    if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
-        return "told to do otherwise"
-    is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
-    return "the other way round" if is_swapped else None
-
-
-def _wants_otherwise(new: Statement, old: Statement) -> bool:
-    """Return whether what is wanted is the same but for one word of a kind: answers in French, and in English."""
-    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
-        return False
-    kinds = lexicon(new.language).categories
-    before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
-    return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
-
-
-def _has_other_attribute(new: Statement, old: Statement) -> bool:
-    """Return whether the same is done to the same in another size or format: all else is alike."""
-    if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
-        return False
-    after, before = new.rest - old.rest, old.rest - new.rest
-    if len(after) != 1 or len(before) != 1 or any(word[0] in "#~" for word in after | before):
-        return False
-    (word,), (other,) = after, before
-    at = new.words.index(word) if word in new.words else 0
-    is_alike = at > 0 and (*new.words[:at], other, *new.words[at + 1 :]) == old.words
-    return is_alike and new.words[at - 1] in lexicon(new.language)["nouns"]
-
-
-def _wants_other_ones(new: Statement, old: Statement) -> bool:
-    """Return whether what is wanted of many is the same but for how they are: short answers, and long ones."""
-    if new.language in ("zh", "ja") or new.event or len(new.core) != _ONE_AND_HOW or len(old.core) != _ONE_AND_HOW:
-        return False
-    if new.verb not in lexicon(new.language)["reversible"] or new.verb == "be" or new.rest != old.rest:
-        return False
-    head = 0 if new.language in _HEAD_FIRST else 1
-    return new.core[head] == old.core[head] and new.core[head].endswith(("s", "en"))
-
-
-#: Languages in which a noun stands before what describes it.
-_HEAD_FIRST: Final = ("es", "fr")
-_ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
 
 
 def _comparable(new: Statement, old: Statement) -> bool:
@@ -343,7 +294,7 @@ def _comparable(new: Statement, old: Statement) -> bool:
         return is_chosen(new) or (is_one and new.corrects) or is_by_one or works_otherwise(new, old)
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.AMOUNT)
-    if {new.value, old.value} == {Value.QUALITY, Value.NAME} and _wants_other_ones(new, old):
+    if {new.value, old.value} == {Value.QUALITY, Value.NAME} and wants_other_ones(new, old):
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
@@ -371,7 +322,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
             return ADDS
         return updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
-        head = 0 if new.language in _HEAD_FIRST and len(new.core) == len(old.core) else -1
+        head = 0 if new.language in NOUN_FIRST and len(new.core) == len(old.core) else -1
         alike = new.core[head] == old.core[head] or category_of(new) == category_of(old) != set()
         return updated(new, "another of its kind") if alike else ADDS
     if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):
@@ -389,5 +340,6 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return renewed(new, old)
     one = new.verb in words["now_functional"] or (new.verb != "be" and new.verb not in words["many"])
     one = one or (new.verb == "be" and not new.link and not old.link and not old.rest)
+    one = one or (new.verb in words["taking_turns"] and new.rest == old.rest)
     is_same_occasion = new.rest == old.rest and any(word[0] != "~" for word in new.rest) and new.verb != "be"
     return updated(new, "another value now") if one or is_same_occasion else ADDS

@@ -32,6 +32,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
         planned = planned and times(new) <= {*old.core, *old.rest}
+        planned = planned or (old.value is Value.AMOUNT and _is_dated(old))
         planned = planned or not _GOING_ON.isdisjoint(old.core) or _may_be_cancelled(old)
         return updated(new, "does not take place") if planned else ADDS
     if effect is Effect.REMOVED:
@@ -69,6 +70,12 @@ def _is_relabelled(new: Statement, old: Statement) -> bool:
     (*label, number), (*before, other) = new.core, old.core
     is_label = bool(label) and label == before and label[-1] in lexicon(new.language)["nouns"]
     return is_label and number != other and has_digit(number) and has_digit(other)
+
+
+def _is_dated(old: Statement) -> bool:
+    """Return whether something is from one day to another: from 20 to 29 September."""
+    words = lexicon(old.language)
+    return old.verb in ("be", *words["occurring"]) and any(word[0] == "~" for word in old.rest)
 
 
 _GOING_ON: Final = frozenset(("progress", "in-progress"))

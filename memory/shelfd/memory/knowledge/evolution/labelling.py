@@ -15,16 +15,17 @@ from shelfd.memory.knowledge.evolution.verbs import BE
 #: A label, a sign and a value; a list's mark or the time of a log may stand before.
 _MARK: Final = re.compile(r"\s*(?:[-*•]\s+)?(?:\[[^\]]{1,30}\]\s*)?")
 _LINE: Final = re.compile(
-    rf"{_MARK.pattern}(?P<label>[^\s:=|,;()][^:=|,;()\n]{{0,59}}?)\s*"
+    rf"{_MARK.pattern}(?P<label>[^\s:=|,;()][^:=|,;()\n]{{0,79}}?)\s*"
     rf"(?P<sign>:|=|->|→)\s+(?P<value>[^=|;!?\n]{{1,90}})"
 )
 #: What stood there before, after the value or before an arrow.
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
+_YEAR: Final = re.compile(r"\d{4}")
 _CODE: Final = re.compile(r"\d{1,3}[A-Za-z]")
 _MINE: Final = {"en": "my", "de": "mein", "es": "mi", "fr": "mon"}
 _PHRASE: Final = 2  #: words of a state with a preposition
-_LONGEST: Final = 8  #: words of a label
+_LONGEST: Final = 12  #: words of a label
 _LONGEST_VALUE: Final = 7  #: words of a value
 
 
@@ -53,22 +54,21 @@ def read_label(sentence: str) -> Statement | None:
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = _named(label, words)
-    if not _is_label(named, words) or not 0 < len(value.words) <= _LONGEST_VALUE:
+    names_one = _names_one(named)
+    if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
         return None
-    if any(not words[name].isdisjoint(value.words) for name in ("be", "self", "pronouns", "unreal_words")):
-        return None
-    if len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
+    if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
         named = [*named, value.words[0]]
         value = value._replace(words=value.words[1:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
     found = stated(named, BE[words.language], value.words, amounts, label.proper | value.proper, words)
     if found.value is Value.QUALITY and len(found.core) == 1:
         found = found._replace(value=Value.NAME)  # a level may be elevated
-    if found.value is Value.NAME and found.slot is Arity.MANY and _names_one(named):
+    if found.value is Value.NAME and found.slot is Arity.MANY and names_one:
         found = found._replace(slot=Arity.ONE)
-    if "," in value.words:
+    if value.words.count(",") > (found.slot is Arity.ONE):  # a value and where it is
         found = found._replace(several=True)
-    if len(named) > 1 or match["sign"] == "=" or _names_one(named) or found.slot is not Arity.MANY:
+    if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
         return found
     return None
 
@@ -86,12 +86,23 @@ def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> Sentenc
         code = text.rstrip(".").lower()
         return SentenceWords([code], {}, frozenset((code,)))  # a seat, and no temperature
     text = _ARROW.sub("", text).rstrip(".")
+    if _YEAR.fullmatch(text) and not words["coded"].isdisjoint(label.words):
+        return SentenceWords(["#"], {0: float(text)}, frozenset())  # a code, and no year
     text = reword(text, text.lower().split(), words)
     every = tokenise(f": {text}", words)
     if len(every.words) > 2 and every.words[2][0] == "~" and every.words[1] in words["rhythms"]:
         every = every._replace(words=every.words[1:])  # "daily 9:15"; the colon's place
     amounts = {at - 1: amount for at, amount in every.amounts.items()}
     return SentenceWords(every.words[1:], amounts, every.proper)
+
+
+def _is_value(said: list[str], words: AlphabeticLexicon, *, names_one: bool) -> bool:
+    """Return whether words can be a value, and tell nothing themselves; a pronoun is one where one is asked for."""
+    if not 0 < len(said) <= _LONGEST_VALUE:
+        return False
+    if any(not words[name].isdisjoint(said) for name in ("be", "self", "unreal_words")):
+        return False
+    return names_one or words["pronouns"].isdisjoint(said)
 
 
 def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:

@@ -10,15 +10,21 @@ from shelfd.memory.notes.words import fold
 
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
+#: What is written in one of the languages only: letters, articles that lost theirs. Names have letters of all, so that
+#: no more than a tie is broken by them.
+_WRITTEN: Final = {
+    "de": re.compile("[äöß]"),
+    "es": re.compile("[áéíóúñ¿¡]"),
+    "fr": re.compile(r"[éàâèêëîïôûùœç]|\b(?:[dlnjsmtc]|qu)['’](?=\w\w)", re.IGNORECASE),
+}
+_BLANK: Final = str.maketrans(dict.fromkeys("'.,:;!?()\"", " "))
+_SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)$")
 
 
 @lru_cache(4)  # a note's language is asked for, then whether it names what has ended
 def words_of(text: str) -> Sequence[str]:
-    """Return what stands between blanks, apostrophes, commas and full stops in *text*, folded."""
-    folded = fold(text)
-    if "'" in folded:
-        folded = folded.replace("'", " ")
-    return folded.replace(".", " ").replace(",", " ").split()
+    """Return what stands between blanks, apostrophes and other signs in *text*, folded."""
+    return fold(text).translate(_BLANK).split()
 
 
 def language_of(text: str) -> str:
@@ -33,10 +39,24 @@ def language_of(text: str) -> str:
     if (foreign if text.isascii() else others).isdisjoint(words):  # as most
         return ALPHABETIC[0]
     counts = sum(map(shares.__getitem__, shares.keys() & words))
-    best, most = ALPHABETIC[0], 0
-    places = range(len(ALPHABETIC))
-    for at in places if text.isascii() else reversed(places):
-        count = counts >> at * COUNT_BITS & COUNTED
-        if count > most:
-            best, most = ALPHABETIC[at], count
-    return best
+    found = [counts >> at * COUNT_BITS & COUNTED for at in range(len(ALPHABETIC))]
+    most = max(found)
+    best = [language for language, count in zip(ALPHABETIC, found, strict=True) if count == most]
+    return best[0] if len(best) == 1 else _written_as(text, words, best)
+
+
+def _written_as(text: str, words: Sequence[str], languages: Sequence[str]) -> str:
+    """Return which of *languages*, for which as many words speak, *text* is in, by how it is written."""
+    written = {each: len(_WRITTEN[each].findall(text)) for each in languages if each in _WRITTEN}
+    most = max(written.values())
+    best = [each for each, count in written.items() if count == most]
+    if most == 0 and ALPHABETIC[0] in languages:
+        return ALPHABETIC[0]
+    if {"es", "fr"} <= {*best}:
+        long = [word for word in words if len(word) > _SHORT and word.isalpha()]
+        spanish = sum(_SPANISH_END.search(word) is not None for word in long)
+        best.remove("fr" if 2 * spanish >= len(long) else "es")
+    return best[0]
+
+
+_SHORT: Final = 2  #: letters of words that end in all languages alike

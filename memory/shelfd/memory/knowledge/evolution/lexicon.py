@@ -30,7 +30,7 @@ PHRASES: Final = ("past_phrases", "correction_phrases", "additive_phrases")
 
 #: Lists of words that speak for a language.
 _TELLING: Final = (
-    "determiners", "be", "prepositions", "perfect", "negation", "triggers", "months", "weekdays", "nouns",
+    "determiners", "be", "prepositions", "perfect", "negation", "triggers", "months", "weekdays", "nouns", "telling",
 )  # fmt: skip
 _DATA: Final = "shelfd.memory.knowledge.evolution"
 
@@ -40,8 +40,10 @@ def load(name: str) -> Any:  # noqa: ANN401 - a file of data
     return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _either(phrases: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![^ ,])(?:{'|'.join(map(re.escape, phrases.split('|')))})(?![^ ,])")
+def _either(phrases: str, but: str = "") -> re.Pattern[str]:
+    """Return a pattern of any of *phrases*, as words of their own, where what *but* fits does not begin."""
+    unless = f"(?!{but})" if but else ""
+    return re.compile(rf"(?<![^ ,]){unless}(?:{'|'.join(map(re.escape, phrases.split('|')))})(?![^ ,])")
 
 
 _SHADE_AND_COLOUR: Final = 2  #: words
@@ -257,7 +259,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         ruling_out=frozenset(done.split(" ", 1)[0] for each in ruled_out.values() for done in each),
         noun_parts=tuple(text.get("noun_parts", "").split()),
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
-        past=_either(text["past_phrases"]),
+        past=_either(text["past_phrases"], text.get("not_past", "")),
         recent=_either(text["recent_phrases"]),
         lately=re.compile(f" (?:{text['lately']})$"),
         corrects=_either(text["correction_phrases"]),
@@ -279,7 +281,7 @@ def _telling(language: str) -> frozenset[str]:
     """
     data = load(f"{language}.json")
     made = (plain_third(verb) for verb in data.get("regular", "").split())
-    words = frozenset(chain(made, _known_verbs(data), *(data[name].split() for name in _TELLING)))
+    words = frozenset(chain(made, _known_verbs(data), *(data.get(name, "").split() for name in _TELLING)))
     return words.difference(data.get("no_telling", "").split())
 
 

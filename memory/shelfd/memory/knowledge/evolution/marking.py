@@ -58,6 +58,14 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     """Return whether a word says that something is only so perhaps: who wants to do something has not done it."""
     wishing = lexicon.lists["wishing"]
     said = marking & lexicon.lists["unreal_words"]
+    if lexicon.language != "de":  # where nouns and verbs have capitals, too
+        said -= proper
+    if not said:
+        return False
+    if lexicon.language == "de" and said <= _PASSIVE and _is_participle(words[-1], lexicon):
+        return False  # "wird von Odo geleitet" is so now
+    if lexicon.language == "en" and said <= _PLANS and _is_noun_here(words, proper, lexicon):
+        return False  # "the free plan"
     if not said <= wishing:
         return True
     ends = _INFINITIVES.get(lexicon.language)
@@ -67,8 +75,35 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     after = [word for word in after if word not in lexicon.lists["unsaid"]]
     done = after[-1:] if lexicon.language == "de" else after[:1]
     if lexicon.language == "de":
+        done = [word for word in done if word not in lexicon.lists["wished"]]  # who wants mail gets mail
         return any(word.endswith(ends) and word in lexicon.verbs and word not in proper for word in done)
     return any(word.endswith(ends) for word in done)
+
+
+#: German words that make a passive as well as a future.
+_PASSIVE: Final = frozenset(("wird", "werden"))
+#: English words for what somebody intends, and for what somebody pays for.
+_PLANS: Final = frozenset(("plan", "plans"))
+
+
+def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German word at the end of a clause tells what is done to something, and no infinitive."""
+    if word.endswith(("t", "iert")) or word.startswith("ge"):
+        return True
+    return word[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(word, ("", True))[0] != word
+
+
+_AFTER_PARTICLE: Final = range(1, 6)  #: where "ge" stands in "abgeholt", "weitergegeben"
+
+
+def _is_noun_here(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether "plan" is a noun: it ends the clause, or an article or a name stands before it."""
+    at = next(at for at, word in enumerate(words) if word in _PLANS)
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if following in ("to", "on"):
+        return False
+    before = words[at - 1] if at else ""
+    return not following or before in proper or before in lexicon.lists["determiners"]
 
 
 def marked(statement: Statement, marks: Marks) -> Statement:

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 import Stemmer
 
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
@@ -25,6 +25,9 @@ _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _SAYS: Final = Effect.SAYS
+_CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
+_ARTICLE_AND_AMOUNT: Final = 2
+_COUNTING: Final = ("es", "fr", "de")  #: languages whose article counts as well
 _SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
@@ -34,6 +37,7 @@ class Measure(NamedTuple):
     kind: str  #: "#mass", "~" for a time of the day, "address", "version", "code"
     value: str
     about: frozenset[str]  #: stems
+    minor: frozenset[str]  #: words that one of two may leave out: "daily", "next"
     said: frozenset[str]  #: the words that these are of
     event: bool  #: what happened, and can have no other value
 
@@ -53,10 +57,12 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         return None
     if (measure.kind, measure.about, measure.event) != (before.kind, before.about, before.event):
         return None
-    if not _are_forms(measure.said ^ before.said, new.language):
+    if measure.minor and before.minor and measure.minor != before.minor:
+        return None  # the daily stand-up, and the weekly one
+    if not are_forms(measure.said ^ before.said, new.language):
         return None
     if measure.value == before.value:
-        return SAME
+        return None if _may_be_names(measure.said ^ before.said, new.language) else SAME
     if measure.event:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
@@ -68,16 +74,22 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
 
 def measure_of(statement: Statement) -> Measure | None:
     """Return the one measure of a statement; None if it has none, or several, or only supposes or denies it."""
-    words = statement.words
+    words, amounts, is_changed = statement.words, statement.amounts, statement.effect in _CHANGING
+    if is_changed and statement.value in (Value.TIME, Value.AMOUNT):
+        words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
     if not 1 < len(words) <= _LONGEST or statement.language not in ALPHABETIC:
         return None
-    amounts = statement.amounts
+    if len(amounts) == _ARTICLE_AND_AMOUNT and amounts[0] == 1.0 and "#" in words and statement.language in _COUNTING:
+        at = words.index("#")
+        words, amounts = (*words[:at], *words[at + 1 :]), amounts[1:]  # "un délai de quatre heures"
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
     if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
         return None
-    if statement.effect is not _SAYS or any(map(_kind, statement.subject)):
+    if (statement.effect is not _SAYS and not is_changed) or any(
+        _kind(word) not in ("", _DAY) for word in statement.subject
+    ):
         return None  # "deploy 1843 failed" measures nothing
     needs_attribute = kind in ("code", _LABEL)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
@@ -85,18 +97,32 @@ def measure_of(statement: Statement) -> Measure | None:
     if needs_attribute and _attributes(statement.language).isdisjoint(about.keys()):
         return None
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    if kind == "#" and words[at] in statement.core and not lexicon(statement.language)["ages"].isdisjoint(words):
+        return measure_of(_in_years(statement, at))
     if not about:
         return None
-    return Measure(kind, value, frozenset(about), frozenset(about.values()), statement.event or statement.past)
+    minor = about.keys() & _minor(statement.language)
+    said = [about[word] for word in about if word not in minor] if len(minor) < len(about) else [*about.values()]
+    about_ = frozenset(about) - minor or frozenset(about)
+    return Measure(kind, value, about_, frozenset(minor), frozenset(said), statement.event or statement.past)
 
 
+def _in_years(statement: Statement, at: int) -> Statement:
+    """Return a statement whose number at *at* is an age with its unit: "age: 61"."""
+    family, factor = units()["years"]
+    words = (*statement.words[:at], f"#{family}", *statement.words[at + 1 :])
+    return statement._replace(words=words, core=(f"#{family}",), amounts=(statement.amounts[0] * factor,))
+
+
+#: A date of a year, and no year.
+_DAY: Final = "day"
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
 
 
 def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bool) -> tuple[int, str]:
     """Return where the one value among *words* stands, and what kind of one it is; -1 if there is none, or several."""
-    value = kind = label = ""
+    value = kind = label = day = ""
     has_number, labels = is_counted, 0
     for word in words:
         if word.isalpha():
@@ -105,13 +131,18 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
         if word[:_LETTERS].isalpha():
             continue  # a name with a number, and no measure
         if found := word if word[0] == "#" else _kind(word):
-            if kind:
+            if found == _DAY and not day:
+                day = word
+                continue
+            if kind or found == _DAY:
                 return -1, ""
             value, kind = word, found
         elif word.isdigit():
             label, labels = word, labels + 1
     if labels == 1 and not kind and label not in subject:
         return words.index(label), _LABEL
+    if day and not kind and not labels and day not in subject:
+        return words.index(day), _DAY
     return (words.index(value), kind) if kind and has_number else (-1, "")
 
 
@@ -120,7 +151,7 @@ def _kind(word: str) -> str:
     if word[0] == "#":
         return word
     if word[0] == "~":
-        return "~" if ":" in word else ""
+        return "~" if ":" in word else _DAY if any(map(str.isdigit, word)) and not word[1:].isdigit() else ""
     if not word[-1].isdigit():
         return ""
     if "." in word:
@@ -130,7 +161,7 @@ def _kind(word: str) -> str:
 
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[str, str]:
     """Return the stems of what is said besides the value at *at*, each with its word, without what its kind says."""
-    silent, alike, stemmer = _said_by(language, kind), _alike(language), _stemmer(language)
+    silent, alike, stem = _said_by(language, kind), _alike(language), stemmer(language).stemWord
     found: dict[str, str] = {}
     lists = lexicon(language).lists
     for place, word in enumerate(words):
@@ -141,22 +172,22 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
         if word[0] in "#~":
             found[word] = word
             continue
-        stem = stemmer.stemWord(alike.get(word, word))
-        if stem not in silent:
-            found[stem] = alike.get(word, word)
+        form = stem(alike.get(word, word))
+        if form not in silent:
+            found[form] = alike.get(word, word)
     found.pop(US, None)
     return found if found.keys() - {ME} else {}
 
 
-def _are_forms(words: frozenset[str], language: str) -> bool:
+def are_forms(words: frozenset[str], language: str) -> bool:
     """Return whether words, each of which only one of two statements has, are forms of the same words.
 
     Names may have one stem as well: Olivia, and Olivier.
     """
-    stemmer = _stemmer(language)
+    stem = stemmer(language).stemWord
     forms: dict[str, list[str]] = {}
     for word in words:
-        forms.setdefault(stemmer.stemWord(word), []).append(word)
+        forms.setdefault(stem(word), []).append(word)
     ends = _ENDS[language]
     for each in forms.values():
         letters = enumerate(zip(*each, strict=False))
@@ -164,6 +195,11 @@ def _are_forms(words: frozenset[str], language: str) -> bool:
         if any(word[common:] not in ends for word in each):
             return False
     return True
+
+
+def _may_be_names(words: frozenset[str], language: str) -> bool:
+    """Return whether words that end in "o" and "a" may be names of two things: Ceibo, and Ceiba."""
+    return language == "es" and any(word[-1] == "o" and f"{word[:-1]}a" in words for word in words)
 
 
 #: In what the forms of one word differ: plurals, cases, genders.
@@ -176,7 +212,8 @@ _ENDS: Final = {
 
 
 @cache
-def _stemmer(language: str) -> Stemmer.Stemmer:
+def stemmer(language: str) -> Stemmer.Stemmer:
+    """Return what makes stems of a language's words."""
     return Stemmer.Stemmer(_SNOWBALL[language])
 
 
@@ -185,7 +222,7 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
     """Return words, and stems, that say nothing which a value of *kind* does not."""
     lists, said = lexicon(language).lists, load(f"{language}.json")["measuring"]
     words = frozenset(f"{said['']} {said.get(kind, '')}".split())
-    stems = frozenset(map(_stemmer(language).stemWord, words))
+    stems = frozenset(map(stemmer(language).stemWord, words))
     return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be", "a"}
 
 
@@ -193,7 +230,12 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
 def _attributes(language: str) -> frozenset[str]:
     """Return the stems of what has one value at a time."""
     lists = lexicon(language).lists
-    return frozenset(map(_stemmer(language).stemWord, lists["nouns"] | lists["concrete_nouns"]))
+    return frozenset(map(stemmer(language).stemWord, lists["nouns"] | lists["concrete_nouns"]))
+
+
+@cache
+def _minor(language: str) -> frozenset[str]:
+    return frozenset(map(stemmer(language).stemWord, lexicon(language).lists["minor_measures"]))
 
 
 @cache

@@ -26,7 +26,7 @@ _new: Final = tuple.__new__
 #: is found much sooner.
 END: Final = re.compile(
     r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bProf\.\s)(?<!\bSr\.\s)(?<!\bSra\.\s)(?<!\bDra\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
-    r"(?<!\bMrs\.\s)(?<!\d\.\s)\s*"
+    r"(?<!\bMrs\.\s)(?<!\bM\.\s)(?<!\bMme\.\s)(?<!\bHr\.\s)(?<!\bFr\.\s)(?<!\bNr\.\s)(?<!\bNo\.\s)(?<!\d\.\s)\s*"
     r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.

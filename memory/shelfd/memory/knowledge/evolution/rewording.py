@@ -18,6 +18,7 @@ from shelfd.memory.notes.words import fold
 
 #: A sentence that is longer is left as it is: patterns take the square of its length.
 _LONGEST: Final = 300
+_JOINED: Final = "(?:and|und|y|et|but|aber|pero|mais)"  #: before another clause
 _TELLING: Final = 3  #: letters of a word without which a wording is not looked for
 
 
@@ -74,7 +75,9 @@ def _results(language: str) -> Results:
     parts = [f"{data['by'][how]}(?P<{how or 'alone'}>{_by_first_word(states)})" for how, states in by.items()]
     return Results(
         _needed_words(chain.from_iterable(by.values()), lexicon(language)),
-        re.compile(rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?(?=[.!;,]|$)", re.IGNORECASE),
+        re.compile(
+            rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?(?=[.!;,]|$| {_JOINED} )", re.IGNORECASE
+        ),
         {how or "alone": states for how, states in by.items()},
         data["says"],
         re.compile(

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Final, TypeAlias
 from zlib import crc32
 
+from shelfd.memory.knowledge.evolution.attributes import attribute_of
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
@@ -98,6 +99,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)
+        if (told := _attribute(statement)) is not None:
+            shared.append(told)
         if not subject or not real or past or effect is not _SAYS:
             shared.append(_repeated(statement))
             if subject and real:
@@ -243,6 +246,12 @@ def _measured(statement: Statement) -> Slot | None:
     """Return where that stands which measures the same, in whatever words; None if nothing is measured."""
     measure = measure_of(statement)
     return None if measure is None else (f"{statement.language} m {measure.kind} {' '.join(sorted(measure.about))}", "")
+
+
+def _attribute(statement: Statement) -> Slot | None:
+    """Return where that stands which tells of the same attribute, in whatever words; None if none is told of."""
+    told = attribute_of(statement)
+    return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 
 def _repeated(statement: Statement) -> Slot:

@@ -154,10 +154,18 @@ def another_time(new: Statement, old: Statement) -> bool | None:
         return True
     if all(_is_bounded(new, at) for at in differing):
         return True
-    if len(differing) == 1 and (new.now or _is_of_one_time(new, differing[0])):
+    if len(differing) == 1 and (
+        (new.now and not _is_open_then(new, differing[0])) or _is_of_one_time(new, differing[0])
+    ):
         return True
     clocks = [":" in new.words[at] for at in differing]
     return False if any(clocks) and not all(clocks) else None
+
+
+def _is_open_then(new: Statement, at: int) -> bool:
+    """Return whether something is in a state on a day of the week, and may be on others: open on Saturdays again."""
+    days = lexicon(new.language)["weekdays"]
+    return new.value is Value.STATE and new.words[at][1:].removesuffix("s") in {day.removesuffix("s") for day in days}
 
 
 def is_when_otherwise(new: Statement, old: Statement) -> bool:

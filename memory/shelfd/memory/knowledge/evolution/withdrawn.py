@@ -15,6 +15,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, W
 
 _SILENT: Final = 4  #: words that tell nothing before what has ended
 _DIGIT: Final = re.compile(r"\d")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*")
 _DAY: Final = re.compile(r"~(\d{1,2})([a-z]{3,})")  #: of a month
 
 
@@ -87,12 +88,15 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
     says_when = any(word[0] == "~" and not _DIGIT.search(word) for word in every)
     needed = any(word[0] not in "#~" and word not in minor for word, _ in value)
     is_uncounted = needed and not any(word[0] == "#" for word in every)
+    has_version = len(old.core) > 1 and any(word[0] not in "#~" and not word[0].isdigit() for word in old.core)
     for word, amount in value:
         if word[0] == "#":
             if not is_uncounted:
                 yield _number(word[1:], amount, every)
         elif word in every:
             yield word
+        elif has_version and is_uncounted and _VERSION.fullmatch(word):
+            continue  # whoever dropped MongoDB dropped MongoDB 6
         elif (day := _DAY.fullmatch(word)) is not None:
             is_same_month = f"#{day[1]}" in every and any(one[0] == "~" and one.endswith(day[2]) for one in every)
             yield f"#{day[1]}" if is_same_month else word
@@ -212,6 +216,8 @@ def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
             return set()
         elif not gone.isdisjoint(wanted) and (silent or _ends_phrase(word, forms, said, words)):
             break
+        elif not gone and word in words.verbs and words.verbs[word][0] in words["light_verbs"]:
+            silent += 1  # "no longer drinks milk in it": of what was taken with milk
         elif forms.isdisjoint(said.of_whom) or silent > _SILENT:
             return set()
     return gone

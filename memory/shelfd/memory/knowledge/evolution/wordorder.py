@@ -68,16 +68,36 @@ def turned(
     subject: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
 ) -> tuple[list[str], list[str]]:
     """Return "Tom is the owner of the archive", or "Tom is Kestrel's owner", as "the owner of the archive is Tom"."""
-    nouns, determiners = lexicon.lists["nouns"], lexicon.lists["determiners"]
-    if len(after) < _OWNED or not lexicon.lists["pronouns"].isdisjoint(subject):
+    lists = lexicon.lists
+    if len(after) < _OWNED or not lists["pronouns"].isdisjoint(subject):
         return subject, after
-    bare = [word for word in subject if word not in determiners]
+    bare = [word for word in subject if word not in lists["determiners"]]
     is_owned = after[0] in proper and after[-1] not in proper and bool(bare) and proper.issuperset(bare[1:])
     if lexicon.language == "en" and after[0] == "the":
         is_owned = len(after) > _OWNED
-    if is_owned and head_of(after, lexicon) in nouns and head_of(bare, lexicon) not in nouns:
+    if lexicon.language in ("es", "fr"):
+        is_owned = after[0] in lists["definite"] and not lists["of"].isdisjoint(after) and proper.issuperset(bare[1:])
+    if is_owned and _is_attribute(after, lexicon) and not _is_attribute(bare, lexicon):
+        return after, bare
+    is_name = proper.issuperset(bare[1:]) and not proper.isdisjoint(bare) and lexicon.language != "de"
+    if is_name and _is_the_only(after, lexicon):
         return after, bare
     return subject, after
+
+
+def _is_the_only(words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether words name what there is one of by a noun that is not known: the antagonist in the second book."""
+    lists = lexicon.lists
+    if len(words) <= _OWNED or words[0] not in lists["definite"] or words[1] in lists["qualities"]:
+        return False
+    at = next((at for at, word in enumerate(words) if at > 1 and word in lists["of"]), 0)
+    head = head_of(words, lexicon)
+    return at > 0 and at < len(words) - 1 and head.isalpha() and head not in lists["relations"]
+
+
+def _is_attribute(words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether words name what has one value: an owner, a favourite restaurant."""
+    return head_of(words, lexicon) in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(words)
 
 
 _OWNED: Final = 2  #: words: whose, and what

@@ -1,0 +1,81 @@
+"""The same, done, wanted or felt in another way: links in place of attachments, answers in French, disliked now."""
+
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
+from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.values import joining
+from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
+
+
+def felt_otherwise(new: Statement, old: Statement) -> Judgement:
+    """Return what becomes of what was liked and is disliked, or the other way round."""
+    if new.language in ("zh", "ja") or new.event or old.event or not new.positive:
+        return ADDS
+    opposed = lexicon(new.language).opposed
+    same = (new.link, new.core, new.rest) == (old.link, old.core, old.rest) and bool(new.core)
+    if not same or old.verb not in opposed.get(new.verb, ()):
+        return ADDS
+    return updated(new, "another state") if new.now else Judgement(Verdict.CONFLICT, "one denies what the other says")
+
+
+def is_done_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done to the same in another way now: through attachments, and through links."""
+    if new.core != old.core or not new.core or not new.rest or not old.rest or new.event or old.event:
+        return False
+    if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
+        return False
+    words = lexicon(new.language)
+    is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
+    is_way = is_only_way or new.slot is Arity.SAME_KIND or (new.now and new.verb not in words["many"])
+    return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
+
+
+def turned(new: Statement, old: Statement) -> str | None:
+    """Return how what is wanted or told to be done was turned into something else; None if it was not."""
+    if set(new.core) == set(old.core):
+        if _wants_otherwise(new, old):
+            return "wanted otherwise"
+        return "another value" if _has_other_attribute(new, old) else None
+    if wants_other_ones(new, old):
+        return "wanted otherwise"
+    if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
+        return "told to do otherwise"
+    is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
+    return "the other way round" if is_swapped else None
+
+
+def _wants_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether what is wanted is the same but for one word of a kind: answers in French, and in English."""
+    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
+        return False
+    kinds = lexicon(new.language).categories
+    before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
+    return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
+
+
+def _has_other_attribute(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done to the same in another size or format: all else is alike."""
+    if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
+        return False
+    after, before = new.rest - old.rest, old.rest - new.rest
+    if len(after) != 1 or len(before) != 1 or any(word[0] in "#~" for word in after | before):
+        return False
+    (word,), (other,) = after, before
+    at = new.words.index(word) if word in new.words else 0
+    is_alike = at > 0 and (*new.words[:at], other, *new.words[at + 1 :]) == old.words
+    return is_alike and new.words[at - 1] in lexicon(new.language)["nouns"]
+
+
+def wants_other_ones(new: Statement, old: Statement) -> bool:
+    """Return whether what is wanted of many is the same but for how they are: short answers, and long ones."""
+    if new.language in ("zh", "ja") or new.event or len(new.core) != _ONE_AND_HOW or len(old.core) != _ONE_AND_HOW:
+        return False
+    if new.verb not in lexicon(new.language)["reversible"] or new.verb == "be" or new.rest != old.rest:
+        return False
+    head = 0 if new.language in NOUN_FIRST else 1
+    return new.core[head] == old.core[head] and new.core[head].endswith(("s", "en"))
+
+
+_ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
