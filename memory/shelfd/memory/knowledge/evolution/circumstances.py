@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
 from shelfd.memory.knowledge.evolution.values import exclude_each_other
@@ -21,12 +21,14 @@ def ended_by(new: Statement, old: Statement) -> str | None:
         return "another state"
     if _is_put_elsewhere(new, old):
         return "another place"
-    if not new.now or not new.positive or new.event or old.event or not old.positive:
+    if not new.positive or new.event or old.event or not old.positive or new.adds:
         return None
-    if _is_elsewhere(new, old):
-        return "another place now"
     if _is_served(new, old):
-        return "taken otherwise now"
+        return "taken otherwise"
+    if (new.now or _are_mere_places(new, old)) and _is_elsewhere(new, old):
+        return "another place"
+    if not new.now:
+        return None
     return "eats it again" if _breaks_diet(new, old) else None
 
 
@@ -42,6 +44,18 @@ def _is_elsewhere(new: Statement, old: Statement) -> bool:
         if not is_placed or each.value is not Value.NAME or each.several or not words["abstract"].isdisjoint(each.core):
             return False
     return not {*new.core} <= {*old.core} and not {*old.core} <= {*new.core}
+
+
+def _are_mere_places(new: Statement, old: Statement) -> bool:
+    """Return whether two statements say nothing but where something is, and not as in "on holiday", or in which town.
+
+    A thing has one place even where nothing says that it is another now, but it may be in a town and behind a door.
+    """
+    if not old.rest <= {*new.core, *new.rest} or not places().isdisjoint((*new.core, *old.core)):
+        return False
+    mere = lexicon(new.language)["spots"] | {"the", "a", "to"}
+    mere -= {"on"} if new.language == "en" else set()
+    return mere.issuperset((*new.link.split(), *old.link.split()))
 
 
 def _abides(verb: str, words: AlphabeticLexicon) -> bool:

@@ -277,7 +277,7 @@ def stated(
     unsaid = lists["unsaid"]
     raw_after = after if unsaid.isdisjoint(after) else [word for word in after if word not in unsaid]
     if is_be and language == "de":
-        raw_after = in_order(raw_after, lexicon)
+        raw_after = in_order(raw_after, lexicon, proper)
     if is_be:
         subject, raw_after = turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)

@@ -252,9 +252,12 @@ def _goes_on_elsewhere(new: Statement, old: Statement) -> bool:
 
 def _happens_elsewhere(new: Statement, old: Statement) -> bool:
     """Return whether something happens both in a place and in a part of a story: in a barn, and in chapter 14."""
-    if new.language in ("zh", "ja") or new.verb == "be" or new.verb not in lexicon(new.language)["occurring"]:
+    if new.language in ("zh", "ja") or new.verb == "be":
         return False
-    return any(map(has_digit, new.core)) is not any(map(has_digit, old.core))
+    lists = lexicon(new.language).lists
+    if new.verb not in lists["occurring"] and new.verb not in lists["telling_where"]:
+        return False
+    return any(map(has_digit, (*new.core, *new.rest))) is not any(map(has_digit, (*old.core, *old.rest)))
 
 
 def _has_one_time(new: Statement, old: Statement) -> bool:
@@ -267,6 +270,7 @@ def _has_one_time(new: Statement, old: Statement) -> bool:
     if is_habit and not any(map(str.isdigit, new.core[0])):
         return False  # what opens on Mondays may open on Fridays
     one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
+    one = one or (new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["calling"])
     return one and not is_another_day(new, old)
 
 

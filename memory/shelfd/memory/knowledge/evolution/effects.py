@@ -60,6 +60,10 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         return _changed(new, old, "changed") if is_attribute else renewed(new, old)
     if new.value is Value.NAME and old.slot is not Arity.ONE:
         return ADDS
+    if new.language not in ("zh", "ja"):
+        words = lexicon(new.language)
+        if old.verb in words["beginning"] and not words["ending_at"].isdisjoint(new.words):
+            return ADDS  # what goes on longer begins when it did
     return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
 
 
@@ -136,10 +140,14 @@ def _which(new: Statement) -> set[str]:
 
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
+    if not _RECENT.isdisjoint(new.core):
+        new = new._replace(core=tuple(word for word in new.core if word not in _RECENT))
     if old.slot is Arity.FIXED or _is_of_a_part(new, old):  # who moves away was born there all the same
         return ADDS
     if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
+    if _is_no_longer_there(new, old):
+        return updated(new, "no longer holds")
     if (
         new.verb
         and not says_alike(new.language, new.verb, old.verb)
@@ -176,6 +184,17 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if not fits or old.several:
         return updated(new, "no longer used") if is_done_with(new, ended, old) else ADDS
     return updated(new, "no longer holds")
+
+
+#: When something ended, which is no part of what did.
+_RECENT: Final = frozenset(("yesterday", "gestern", "ayer", "anoche", "hier"))
+
+
+def _is_no_longer_there(new: Statement, old: Statement) -> bool:
+    """Return whether somebody is no longer where they work, or live: "no longer in sales"."""
+    if new.language in ("zh", "ja") or new.verb != "be" or old.verb not in lexicon(new.language)["staying"]:
+        return False
+    return bool(old.link) and new.link.split()[:1] == old.link.split()[:1] and new.core == old.core and not new.rest
 
 
 def _is_of_a_part(new: Statement, old: Statement) -> bool:

@@ -45,7 +45,7 @@ def read_label(sentence: str) -> Statement | None:
     said = _ASIDE.sub("", match["value"])
     if ": " in said:
         return None
-    language = language_of(match["label"])  # a value may look like a word of another, as MIT does
+    language = language_of(sentence[: match.end("sign")])  # a value may look like a word of another, as MIT does
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)

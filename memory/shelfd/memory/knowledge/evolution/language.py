@@ -18,7 +18,7 @@ _WRITTEN: Final = {
     "fr": re.compile(r"[éàâèêëîïôûùœç]|\b(?:[dlnjsmtc]|qu)['’](?=\w\w)", re.IGNORECASE),
 }
 _BLANK: Final = str.maketrans(dict.fromkeys("'.,:;!?()\"", " "))
-_SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)$")
+_SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)\W?$")
 
 
 @lru_cache(4)  # a note's language is asked for, then whether it names what has ended
@@ -42,10 +42,10 @@ def language_of(text: str) -> str:
     found = [counts >> at * COUNT_BITS & COUNTED for at in range(len(ALPHABETIC))]
     most = max(found)
     best = [language for language, count in zip(ALPHABETIC, found, strict=True) if count == most]
-    return best[0] if len(best) == 1 else _written_as(text, words, best)
+    return best[0] if len(best) == 1 else _written_as(text, best)
 
 
-def _written_as(text: str, words: Sequence[str], languages: Sequence[str]) -> str:
+def _written_as(text: str, languages: Sequence[str]) -> str:
     """Return which of *languages*, for which as many words speak, *text* is in, by how it is written."""
     written = {each: len(_WRITTEN[each].findall(text)) for each in languages if each in _WRITTEN}
     most = max(written.values())
@@ -53,10 +53,13 @@ def _written_as(text: str, words: Sequence[str], languages: Sequence[str]) -> st
     if most == 0 and ALPHABETIC[0] in languages:
         return ALPHABETIC[0]
     if {"es", "fr"} <= {*best}:
-        long = [word for word in words if len(word) > _SHORT and word.isalpha()]
-        spanish = sum(_SPANISH_END.search(word) is not None for word in long)
-        best.remove("fr" if 2 * spanish >= len(long) else "es")
+        long = [word for word in text.split() if len(word) > _SHORT and word.islower()]  # and no names
+        spanish = sum(_SPANISH_END.search(fold(word)) is not None for word in long)
+        french = sum(_FRENCH_SOUND.search(fold(word)) is not None for word in long)
+        is_spanish = spanish > french or (spanish == french and text.isascii() and " :" not in text)
+        best.remove("fr" if is_spanish else "es")
     return best[0]
 
 
+_FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[xy]$|ez$")
 _SHORT: Final = 2  #: letters of words that end in all languages alike

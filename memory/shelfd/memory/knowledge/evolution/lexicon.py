@@ -68,6 +68,7 @@ class AlphabeticLexicon:
     multipliers: dict[str, float]
     states: dict[str, frozenset[str]]  #: state -> those that it excludes
     opposed: dict[str, frozenset[str]]  #: verb -> those that deny it
+    opposites: dict[str, frozenset[str]]  #: word for how something is -> those that exclude it
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
     categories: dict[str, int]  #: name -> number of its category
     ruled_out: dict[tuple[str, ...], tuple[str, ...]]  #: what somebody is -> what they do not do: "eat meat"
@@ -253,6 +254,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
         states=_exclusions(text["states"]),
         opposed=_exclusions(text["opposed"]),
+        opposites=_exclusions(text["opposites"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
         categories=_groups(text["categories"]),
         ruled_out=ruled_out,

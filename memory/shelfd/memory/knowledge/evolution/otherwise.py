@@ -51,8 +51,8 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
         return False
     kinds = lexicon(new.language).categories
-    before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
-    return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
+    before, after = ([kinds.get(word) for word in rest] for rest in (old.rest - new.rest, new.rest - old.rest))
+    return len(before) == len(after) == 1 and before == after != [None]
 
 
 def _has_other_attribute(new: Statement, old: Statement) -> bool:

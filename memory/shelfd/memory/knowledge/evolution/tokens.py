@@ -23,7 +23,7 @@ _THOUSANDS_BY_DOTS: Final = re.compile(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _BEFORE_NUMBER: Final = "-€$£"
 _CLOCK: Final = re.compile(r"0?(\d{1,2})(?:[:h](\d\d))(?::\d\d)?(am|pm)?|0?(\d{1,2})(am|pm)")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
-_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er)")
 _DIGIT: Final = re.compile(r"\d")
 #: The end of a contracted word, and what it stands for after what comes before it.
 _CONTRACTED: Final = {

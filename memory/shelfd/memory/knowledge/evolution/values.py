@@ -124,7 +124,7 @@ def times(statement: Statement) -> set[str]:
 
 def exclude_each_other(word: str, other: str, words: AlphabeticLexicon) -> bool:
     """Return whether nothing can be both: high and low, trusted and untrusted."""
-    if word in words.states.get(other, ()):
+    if word in words.states.get(other, ()) or word in words.opposites.get(other, ()):
         return True
     shorter, longer = sorted((word, other), key=len)
     if len(shorter) < _ADJECTIVE or not longer.endswith(shorter) or not word.isalpha():
@@ -159,7 +159,15 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     ):
         return True
     clocks = [":" in new.words[at] for at in differing]
+    if sorted(clocks) == [False, True] and new.slot is Arity.ONE and _are_dated(new, old, differing):
+        return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _are_dated(new: Statement, old: Statement, at: list[int]) -> bool:
+    """Return whether of the times at *at* one is a date in both, and the other an hour in both."""
+    pairs = [(new.words[each], old.words[each]) for each in at]
+    return all((":" in word) is (":" in other) and word[1].isdigit() and other[1].isdigit() for word, other in pairs)
 
 
 def _is_open_then(new: Statement, at: int) -> bool:

@@ -55,11 +55,11 @@ _DESCRIBED: Final = 3  #: words before a noun that belong to it
 _TITLES: Final = ("frau", "herr", "herrn", "dr", "doktor", "professor", "tante", "onkel", "oma", "opa")
 
 
-def in_order(after: list[str], lexicon: AlphabeticLexicon) -> list[str]:
-    """Return what follows "ist" with the participle first that stands last: "mit Anna verheiratet"."""
+def in_order(after: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
+    """Return what follows "ist" with the participle or adjective first that stands last: "mit Anna verheiratet"."""
     if len(after) > 2 and after[0] in lexicon.lists["prepositions"]:
         last = after[-1]
-        if last in lexicon.states or last in lexicon.lists["joined"]:
+        if last in lexicon.states or last in lexicon.lists["joined"] or (last.isalpha() and last not in proper):
             return [last, *after[:-1]]
     return after
 
