@@ -166,6 +166,8 @@ def _is_reversed(new: Statement, old: Statement) -> bool:
     if new.amounts != old.amounts or len(after - before) != 1 or len(before - after) != 1:
         return False
     (word,), (other,) = after - before, before - after
+    if new.value is Value.STATE and word in words["shades"]:
+        return False  # both are green
     return word not in words["fixed_states"] and exclude_each_other(word, other, words)
 
 

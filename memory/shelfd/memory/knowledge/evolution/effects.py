@@ -26,7 +26,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     """Return what a new statement with a cue does to an old one of the same subject."""
     effect = new.effect
     if effect is Effect.ENDED:
-        return _ended(new, old)
+        return _ended(_without_day(new), old)
     if old.event:
         return ADDS
     if effect is Effect.GONE:
@@ -58,13 +58,17 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.RENEWED and new.value is Value.NAME:
         is_attribute = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and not old.link
         return _changed(new, old, "changed") if is_attribute else renewed(new, old)
-    if new.value is Value.NAME and old.slot is not Arity.ONE:
+    if (new.value is Value.NAME and old.slot is not Arity.ONE) or _goes_on_longer(new, old):
         return ADDS
-    if new.language not in ("zh", "ja"):
-        words = lexicon(new.language)
-        if old.verb in words["beginning"] and not words["ending_at"].isdisjoint(new.words):
-            return ADDS  # what goes on longer begins when it did
     return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
+
+
+def _goes_on_longer(new: Statement, old: Statement) -> bool:
+    """Return whether something only ends later than it did: it begins when it did."""
+    if new.language in ("zh", "ja"):
+        return False
+    words = lexicon(new.language)
+    return old.verb in words["beginning"] and not words["ending_at"].isdisjoint(new.words)
 
 
 def _is_relabelled(new: Statement, old: Statement) -> bool:
@@ -140,22 +144,13 @@ def _which(new: Statement) -> set[str]:
 
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
-    if not _RECENT.isdisjoint(new.core):
-        new = new._replace(core=tuple(word for word in new.core if word not in _RECENT))
     if old.slot is Arity.FIXED or _is_of_a_part(new, old):  # who moves away was born there all the same
         return ADDS
     if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
     if _is_no_longer_there(new, old):
         return updated(new, "no longer holds")
-    if (
-        new.verb
-        and not says_alike(new.language, new.verb, old.verb)
-        and not both_enjoy(new, old)
-        and not wants_none(new, old)
-    ):
-        return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
-    if not new.verb and (not new.core or works_there(old) or not can_end(old)):
+    if _is_done_by_another_verb(new, old):
         return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
     if old.value is Value.AMOUNT and new.value is Value.AMOUNT and new.amounts[:1] != old.amounts[-1:]:
         return ADDS  # of another amount
@@ -186,8 +181,24 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     return updated(new, "no longer holds")
 
 
-#: When something ended, which is no part of what did.
+#: When something ended.
 _RECENT: Final = frozenset(("yesterday", "gestern", "ayer", "anoche", "hier"))
+
+
+def _without_day(new: Statement) -> Statement:
+    """Return a statement without the day on which something ended, which is no part of what did."""
+    if _RECENT.isdisjoint(new.core):
+        return new
+    return new._replace(core=tuple(word for word in new.core if word not in _RECENT))
+
+
+def _is_done_by_another_verb(new: Statement, old: Statement) -> bool:
+    """Return whether what is no longer done, or no longer there, does not end what *old* says by itself."""
+    if not new.verb:
+        return not new.core or works_there(old) or not can_end(old)
+    if says_alike(new.language, new.verb, old.verb):
+        return False
+    return not both_enjoy(new, old) and not wants_none(new, old)
 
 
 def _is_no_longer_there(new: Statement, old: Statement) -> bool:

@@ -61,5 +61,5 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
     return best[0]
 
 
-_FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[xy]$|ez$")
+_FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[eiu]t$|[iu]s$|eur$|[xy]$|ez$")
 _SHORT: Final = 2  #: letters of words that end in all languages alike
