@@ -62,7 +62,7 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if not are_forms(measure.said ^ before.said, new.language):
         return None
     if measure.value == before.value:
-        return None if _may_be_names(measure.said ^ before.said, new.language) else SAME
+        return SAME
     if measure.event:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
@@ -194,12 +194,17 @@ def are_forms(words: frozenset[str], language: str) -> bool:
         common = next((at for at, some in letters if len({*some}) > 1), min(map(len, each)))
         if any(word[common:] not in ends for word in each):
             return False
-    return True
+    return not _may_be_names(words, language)
 
 
 def _may_be_names(words: frozenset[str], language: str) -> bool:
     """Return whether words that end in "o" and "a" may be names of two things: Ceibo, and Ceiba."""
-    return language == "es" and any(word[-1] == "o" and f"{word[:-1]}a" in words for word in words)
+    if language != "es":
+        return False
+    lists = lexicon(language).lists
+    known = (word for name in ("modifiers", "nouns", "personal", "offices", "qualities") for word in lists[name])
+    both = {word for word in words if word[-1] == "o" and f"{word[:-1]}a" in words}
+    return bool(both) and both.isdisjoint(known)
 
 
 #: In what the forms of one word differ: plurals, cases, genders.

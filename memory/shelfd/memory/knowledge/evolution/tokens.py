@@ -37,6 +37,7 @@ _WORDS: Final = 4_096
 _LONGEST: Final = 40  #: letters of such a word
 #: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
 _SENTENCES: Final = 16
+_SHOUTED: Final = 3  #: blanks of a sentence, and of no code
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
@@ -66,9 +67,11 @@ def _decimal(text: str, language: str) -> float | None:
 @lru_cache(_WORDS)
 def _of_letters(raw: str, language: str) -> tuple[str, bool]:
     """Return a word of nothing but letters folded, and whether it has a capital; "" for any other, and for a time's."""
-    low = fold(raw)
-    if not low.isalpha() or raw == "A" or low in lexicon(language).marked:
+    low, words = fold(raw), lexicon(language)
+    if not low.isalpha() or raw == "A" or low in words.marked:
         return "", False
+    if raw.isupper() and (low in words.nameless or low in words.spoken or low in words.lists["pronouns"]):
+        return (raw, True) if len(raw) > 1 else (low, True)  # MIT is no German "mit", and the US not "us"
     return low, not raw.islower()
 
 
@@ -128,6 +131,8 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
+    if sentence.isupper() and sentence.count(" ") > _SHOUTED:
+        sentence = sentence.lower()  # then a capital says nothing
     first = -1  # of what may be an amount, the place
     marked, plain, add = lexicon.marked, lexicon.plain, words.append
     if not sentence.isascii():

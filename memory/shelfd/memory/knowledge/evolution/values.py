@@ -88,7 +88,8 @@ def tell_which(new: Statement, old: Statement) -> bool:
         return False
     if not all(each.value is Value.NAME or is_chosen(each) for each in (new, old)):
         return False
-    if not {*new.core, *new.rest}.isdisjoint(old.core) or not {*old.core, *old.rest}.isdisjoint(new.core):
+    said, before = {*new.core} - _TITLES, {*old.core} - _TITLES
+    if not (said | new.rest).isdisjoint(before) or not (before | old.rest).isdisjoint(said):
         return False
     if any(word[0] in "#~" for word in new.rest | old.rest):
         return False
@@ -97,8 +98,14 @@ def tell_which(new: Statement, old: Statement) -> bool:
         return False
     if new.link:
         return old.rest.isdisjoint(places())  # who lives at her sister's in Rome lives in a tent in Oslo
-    joined, before = joining(new), joining(old)
-    return before not in words["places"] or joined not in ("", before)
+    joined, joined_before = joining(new), joining(old)
+    return joined_before not in words["places"] or joined not in ("", joined_before)
+
+
+#: What stands before many a name.
+_TITLES: Final = frozenset(
+    "dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split()
+)
 
 
 def joining(statement: Statement) -> str:
@@ -159,9 +166,15 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     ):
         return True
     clocks = [":" in new.words[at] for at in differing]
-    if sorted(clocks) == [False, True] and new.slot is Arity.ONE and _are_dated(new, old, differing):
+    if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _goes_once(statement: Statement) -> bool:
+    """Return whether what is said is so at one time, as when a flight leaves."""
+    functional = lexicon(statement.language)["functional"]
+    return statement.slot is Arity.ONE or any(f"{statement.verb}_{by}" in functional for by in ("at", "um", "a"))
 
 
 def _are_dated(new: Statement, old: Statement, at: list[int]) -> bool:
