@@ -27,7 +27,7 @@ def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: Alp
         lists.update(PHRASES)
     found = set()
     if "negation" in lists:
-        found.add("ended" if "ended_words" in lists else "negative")
+        found.update(_denial(words, lexicon, is_ended="ended_words" in lists))
     elif "ended_words" in lists and "anymore" in marking:
         found.add("ended")
     if "past_phrases" in lists and lexicon.past.search(said):
@@ -43,6 +43,17 @@ def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: Alp
     if "additive" in lists or ("additive_phrases" in lists and lexicon.adds.search(said)):
         found.add("adds")
     return Marks(found)
+
+
+def _denial(words: Sequence[str], lexicon: AlphabeticLexicon, *, is_ended: bool) -> tuple[str, ...]:
+    """Return the mark of what is denied: none if one thing is not so without another, as walking without crutches."""
+    if is_ended:
+        return ("ended",)
+    denying = lexicon.lists["negation"].intersection(words)
+    return () if len(denying) > 1 and not denying.isdisjoint(_WITHOUT) else ("negative",)
+
+
+_WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
 
 
 def tells_of_past(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:

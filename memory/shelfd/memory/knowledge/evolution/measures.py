@@ -96,7 +96,13 @@ def measure_of(statement: Statement) -> Measure | None:
     about = _about(words, at, kind, statement.language)
     if needs_attribute and _attributes(statement.language).isdisjoint(about.keys()):
         return None
+    day = next((word for word in words if _kind(word) == _DAY), "") if kind == "~" and not statement.event else ""
+    if day and day not in statement.subject:
+        at_day = words.index(day)
+        about = _about((*words[:at_day], *words[at_day + 1 :]), at - (at > at_day), kind, statement.language)
+        kind = _WHEN
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    value = f"{day} {value}" if kind == _WHEN else value
     if kind == "#" and words[at] in statement.core and not lexicon(statement.language)["ages"].isdisjoint(words):
         return measure_of(_in_years(statement, at))
     if not about:
@@ -116,6 +122,7 @@ def _in_years(statement: Statement, at: int) -> Statement:
 
 #: A date of a year, and no year.
 _DAY: Final = "day"
+_WHEN: Final = "when"  #: a date and a time of the day
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
 

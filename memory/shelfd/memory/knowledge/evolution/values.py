@@ -103,9 +103,7 @@ def tell_which(new: Statement, old: Statement) -> bool:
 
 
 #: What stands before many a name.
-_TITLES: Final = frozenset(
-    "dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split()
-)
+_TITLES: Final = frozenset("dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split())
 
 
 def joining(statement: Statement) -> str:
@@ -222,7 +220,7 @@ def _is_of_one_time(statement: Statement, at: int) -> bool:
 def _is_bounded(statement: Statement, at: int) -> bool:
     """Return whether the time at *at* is where something ends or begins: until the end of 2028."""
     words, before = lexicon(statement.language), at - 1
-    while before > 0 and statement.words[before] in words["parts"]:
+    while before > 0 and (statement.words[before] in words["parts"] or statement.words[before][0] == "~"):
         before -= 1
     return before >= 0 and statement.words[before] in words["bounds"]
 

@@ -54,6 +54,7 @@ class Withdrawal(NamedTuple):
     earlier: frozenset[str]  #: what is said in clauses before it, and in the sentence before
     later: frozenset[str]  #: what is said in clauses after it, and in the next sentence
     is_first: bool  #: nothing was said in its sentence before
+    is_headless: bool  #: its clause begins with a verb, and so speaks of whom the one before spoke
     is_kept: bool  #: its sentence says of something else that it is as it was
     is_correction: bool  #: it was never so
     every: frozenset[str]  #: all of that
@@ -152,6 +153,7 @@ def _of_clause(
             earlier,
             later,
             is_first=not any(one.told for one in sooner),
+            is_headless=bool(sooner) and clause.said[0] in words.verbs,
             is_kept=any(one.is_kept for one in around.sentence),
             is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
             every=told | earlier | later,

@@ -191,7 +191,7 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
         return False
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
         return own <= found.clause
-    if found.is_kept or any(word[0] not in "#~@" for word in found.before - said.forms):
+    if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False

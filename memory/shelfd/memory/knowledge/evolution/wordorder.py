@@ -77,7 +77,8 @@ def turned(
         is_owned = len(after) > _OWNED
     if lexicon.language in ("es", "fr"):
         is_owned = after[0] in lists["definite"] and not lists["of"].isdisjoint(after) and proper.issuperset(bare[1:])
-    if is_owned and _is_attribute(after, lexicon) and not _is_attribute(bare, lexicon):
+    is_chosen = not lists["modifiers"].isdisjoint(after) and lists["modifiers"].isdisjoint(bare)
+    if is_owned and (is_chosen or (_is_attribute(after, lexicon) and not _is_attribute(bare, lexicon))):
         return after, bare
     is_name = proper.issuperset(bare[1:]) and not proper.isdisjoint(bare) and lexicon.language != "de"
     if is_name and _is_the_only(after, lexicon):
