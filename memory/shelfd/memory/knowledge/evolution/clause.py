@@ -312,7 +312,7 @@ def stated(
         Statement,
         (
             language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
-            _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY, NOBODY,
+            _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY, NOBODY, None,
         ),
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     resumed,
     works_otherwise,
 )
+from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
@@ -57,6 +58,8 @@ from shelfd.memory.knowledge.evolution.verdicts import (
 
 def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
+    if new.claim is not None and old.claim is not None and contradict(new.claim, old.claim, new.language):
+        return _CONTESTED
     judged = _compared(new, old)
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
@@ -100,6 +103,7 @@ def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
     return happened and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
 
 
+_CONTESTED: Final = Judgement(Verdict.CONFLICT, "two sources contradict each other")
 _ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
 
 

@@ -25,7 +25,7 @@ def find_marks(words: list[str], said: str, proper: frozenset[str], lexicon: Alp
     lists = {name for word in marking for name in lexicon.marking[word]}
     if "," in said:  # a word with a comma inside may end with what begins a phrase
         lists.update(PHRASES)
-    found = set()
+    found = set[str]()
     if "negation" in lists:
         found.update(_denial(words, lexicon, is_ended="ended_words" in lists))
     elif "ended_words" in lists and "anymore" in marking:
@@ -125,13 +125,13 @@ def marked(statement: Statement, marks: Marks) -> Statement:
         statement = statement._replace(effect=Effect.ENDED)
     # What was done last week is done: who divorced is divorced.
     past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
-    *said, _, event, before, real, _, _, _, several, denied, left_out = statement
+    *said, _, event, before, real, _, _, _, several, denied, left_out, claim = statement
     corrects = "corrects" in marks or ("never" in marks and event)
     return _new(
         Statement,
         (
             *said, marks.isdisjoint(_DENYING), event, past or before, "unreal" not in marks and real,
-            "now" in marks, corrects, "adds" in marks, several, denied, left_out,
+            "now" in marks, corrects, "adds" in marks, several, denied, left_out, claim,
         ),
     )  # fmt: skip
 

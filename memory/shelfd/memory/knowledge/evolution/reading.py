@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.claims import claim_of
 from shelfd.memory.knowledge.evolution.clause import read_clause
 from shelfd.memory.knowledge.evolution.labelling import read_label, unmarked
 from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Claim, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, words_in
 from shelfd.memory.notes.words import ends_as_question
 
@@ -54,7 +55,15 @@ def read(text: str) -> tuple[Statement, ...]:
             found[-1] = found[-1]._replace(corrects=True)
             continue
         found += stated
+    if found and (claim := _claim_of(text, words)) is not None:
+        found[0] = found[0]._replace(claim=claim)
     return tuple(found)
+
+
+def _claim_of(text: str, words: AlphabeticLexicon) -> Claim | None:
+    """Return what a note of one sentence gives as somebody's claim."""
+    sentence, *others = sentences_of(text.strip())
+    return None if others else claim_of(sentence, words_in(sentence, words.language).words, words)
 
 
 def sentences_of(text: str) -> list[str]:

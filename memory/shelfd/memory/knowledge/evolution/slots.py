@@ -95,12 +95,14 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     for statement in statements:
         (
             language, subject, verb, link, core, rest, _, _, value, slot, effect, positive, event, past, real, now,
-            _, _, _, denied, _,
+            _, _, _, denied, _, claim,
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)
         if (told := _attribute(statement)) is not None:
             shared.append(told)
+        if claim is not None:
+            shared.append((f"{language} s {' '.join(sorted(claim.about))}", ""))
         if not subject or not real or past or effect is not _SAYS:
             shared.append(_repeated(statement))
             if subject and real:

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import from_json, to_json
 
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import Arity, Claim, Effect, Statement, Value
 
 
 class Stated(NamedTuple):
@@ -24,11 +24,21 @@ def encode(statements: Iterable[Statement]) -> str:
 
 
 def _plain(statement: Statement) -> tuple[Any, ...]:
-    language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, left_out = statement
+    (
+        language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, left_out, claim,
+    ) = statement  # fmt: skip
+    more: tuple[Any, ...] = ()  # as most have none
+    if claim is not None:
+        more = (
+            sorted(left_out),
+            (*claim[:1], sorted(claim.about), *claim[2:4], sorted(claim.turning), claim.is_denied),
+        )
+    elif left_out:
+        more = (sorted(left_out),)
     return (
         language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
         _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, sorted(denied), *([sorted(left_out)] if left_out else ()),
+        *marks, sorted(denied), *more,
     )  # fmt: skip
 
 
@@ -41,6 +51,7 @@ _READ: Final = {
 }
 _TEXTS: Final[Mapping[str, str]] = {str(one): str(one) for kind in (Value, Arity, Effect) for one in kind}
 _LEFT_OUT: Final = Statement._fields.index("left_out")
+_CLAIM: Final = Statement._fields.index("claim")
 _CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
 
 
@@ -54,4 +65,9 @@ def _statement(values: list[Any]) -> Statement:
         values[at] = read(values[at])
     if len(values) > _LEFT_OUT:  # as most have none
         values[_LEFT_OUT] = frozenset(values[_LEFT_OUT])
+        if len(values) > _CLAIM:
+            source, about, amounts, times, turning, is_denied = values[_CLAIM]
+            values[_CLAIM] = Claim(
+                source, frozenset(about), tuple(amounts), tuple(times), frozenset(turning), is_denied
+            )
     return Statement(*values)

@@ -43,6 +43,17 @@ NOBODY: Final[frozenset[str]] = frozenset()
 DEAD: Final = (("dead",), ("tot",), ("muerto",), ("muerta",), ("mort",), ("morte",))
 
 
+class Claim(NamedTuple):
+    """What is claimed, and by whom."""
+
+    source: str
+    about: frozenset[str]  #: stems of all that is no value
+    amounts: tuple[float, ...]
+    times: tuple[str, ...]
+    turning: frozenset[str]  #: words that others exclude
+    is_denied: bool
+
+
 class Statement(NamedTuple):
     """One statement. Words are folded, without articles and adverbs that make no difference.
 
@@ -70,3 +81,4 @@ class Statement(NamedTuple):
     several: bool = False  #: a value of several parts
     denied: frozenset[str] = NOBODY  #: what is not so, or replaced
     left_out: frozenset[str] = NOBODY  #: what its sentence says that its plain form does not
+    claim: Claim | None = None  #: what its sentence gives as somebody's claim

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.names import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
 #: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
@@ -14,9 +15,6 @@ _new: Final = tuple.__new__
 #: What parts words beside blanks: in plain text, and in other text.
 _SIGNS: Final = ';!?()"'
 _QUOTES: Final = re.compile("[“”„«»¿¡]")
-#: A title of two words to seven.
-_QUOTED: Final = re.compile(r"[\"“„«]\s?((?:[\w'’-]+ ){1,6}[\w'’-]+)\s?[\"”“»]")
-_QUOTED_SIGNS: Final = re.compile('["“„«]')
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
 _THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _THOUSANDS_BY_DOTS: Final = re.compile(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
@@ -115,16 +113,6 @@ def _may_be_amount(word: str) -> bool:
     return word[:1].isdecimal() or word[:1] in _BEFORE_NUMBER
 
 
-def _as_one(match: re.Match[str]) -> str:
-    """Return what is quoted as one word, if it is a title with words that say something else outside of it."""
-    words = match[1].split()
-    is_title = words[0][0].isupper() and (words[0].lower() in _ARTICLES or any(word[0].islower() for word in words[1:]))
-    return f" {'_'.join(words)} " if is_title else match[0]
-
-
-_ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una le les une".split())
-
-
 def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes by here
     sentence: str, lexicon: AlphabeticLexicon
 ) -> SentenceWords:
@@ -141,8 +129,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
         sentence = _ELIDED.sub(r"\1e ", sentence)
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
-    if _QUOTED_SIGNS.search(sentence) is not None:
-        sentence = _QUOTED.sub(_as_one, sentence)
+    sentence = with_titles(sentence)
     parts = split(sentence)
     if parts and (low := parts[0].lower()) in plain:
         parts[0] = low  # a capital says nothing there
@@ -196,29 +183,10 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     if "uhr" in words:
         words, first = _without_oclock(words), min(first, 0)
     if language == "de" and proper:
-        words, proper = _without_genitives(words, proper, lexicon)
+        words, proper = without_genitives(words, proper, lexicon)
     if first < 0:
         return _new(SentenceWords, (words, {}, frozenset(proper)))
     return _amounts(words, first, lexicon, frozenset(proper))
-
-
-def _without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
-    """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
-    for at, word in enumerate(words[:-1]):
-        if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha():
-            continue
-        if words[at + 1] not in proper or words[at + 1] in _BEGINNING:
-            continue
-        before = words[at - 1] if at else ":"
-        is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
-        if is_name and word not in lexicon.lists["names_in_s"] and word not in lexicon.plain:
-            words = [*words[:at], word[:-1], *words[at + 1 :]]
-            proper = proper - {word} | ({word[:-1]} if at else set())
-    return words, proper
-
-
-_GENITIVE: Final = 4  #: letters
-_BEGINNING: Final = (":", ",")
 
 
 @lru_cache(_SENTENCES)

@@ -1,0 +1,44 @@
+"""Words that belong to names: titles in quotes are one word, and a German genitive is the name without its ending."""
+
+import re
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+
+#: A title of two words to seven.
+_QUOTED: Final = re.compile(r"[\"“„«]\s?((?:[\w'’-]+ ){1,6}[\w'’-]+)\s?[\"”“»]")
+_QUOTED_SIGNS: Final = re.compile('["“„«]')
+
+
+def with_titles(sentence: str) -> str:
+    """Return *sentence* with each title in quotes as one word."""
+    return sentence if _QUOTED_SIGNS.search(sentence) is None else _QUOTED.sub(_as_one, sentence)
+
+
+def _as_one(match: re.Match[str]) -> str:
+    """Return what is quoted as one word, if it is a title with words that say something else outside of it."""
+    words = match[1].split()
+    is_title = words[0][0].isupper() and (words[0].lower() in _ARTICLES or any(word[0].islower() for word in words[1:]))
+    return f" {'_'.join(words)} " if is_title else match[0]
+
+
+_ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una le les une".split())
+
+
+def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
+    """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
+    for at, word in enumerate(words[:-1]):
+        if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha():
+            continue
+        if words[at + 1] not in proper or words[at + 1] in _BEGINNING:
+            continue
+        before = words[at - 1] if at else ":"
+        is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
+        if is_name and word not in lexicon.lists["names_in_s"] and word not in lexicon.plain:
+            words = [*words[:at], word[:-1], *words[at + 1 :]]
+            proper = proper - {word} | ({word[:-1]} if at else set())
+    return words, proper
+
+
+_GENITIVE: Final = 4  #: letters
+_BEGINNING: Final = (":", ",")
