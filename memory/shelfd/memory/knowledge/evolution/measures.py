@@ -103,8 +103,8 @@ def measure_of(statement: Statement) -> Measure | None:
         kind = _WHEN
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
     value = f"{day} {value}" if kind == _WHEN else value
-    if kind == "#" and words[at] in statement.core and not lexicon(statement.language)["ages"].isdisjoint(words):
-        return measure_of(_in_years(statement, at))
+    if kind == "#" and amounts and words[at] in statement.core and not _ages(statement.language).isdisjoint(words):
+        return measure_of(_in_years(statement, words, at, amounts[0]))
     if not about:
         return None
     minor = about.keys() & _minor(statement.language)
@@ -113,11 +113,15 @@ def measure_of(statement: Statement) -> Measure | None:
     return Measure(kind, value, about_, frozenset(minor), frozenset(said), statement.event or statement.past)
 
 
-def _in_years(statement: Statement, at: int) -> Statement:
-    """Return a statement whose number at *at* is an age with its unit: "age: 61"."""
+def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:
+    """Return a statement whose number at *at* of its *words* is an age, with its unit: "age: 61"."""
     family, factor = units()["years"]
-    words = (*statement.words[:at], f"#{family}", *statement.words[at + 1 :])
-    return statement._replace(words=words, core=(f"#{family}",), amounts=(statement.amounts[0] * factor,))
+    unit = f"#{family}"
+    return statement._replace(words=(*words[:at], unit, *words[at + 1 :]), core=(unit,), amounts=(age * factor,))
+
+
+def _ages(language: str) -> frozenset[str]:
+    return lexicon(language).lists["ages"]
 
 
 #: A date of a year, and no year.
