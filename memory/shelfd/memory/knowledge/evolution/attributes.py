@@ -10,8 +10,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, US, lexicon, load
-from shelfd.memory.knowledge.evolution.measures import are_forms, stemmer
+from shelfd.memory.knowledge.evolution.measures import are_forms
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.values import HAVE
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, updated
 
@@ -58,9 +59,9 @@ def attribute_of(statement: Statement) -> Attribute | None:
 
 
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
-    known, stem = _known(language), stemmer(language).stemWord
+    known = _known(language)
     words = [word for word in said if word not in known.silent]
-    about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word)) for word in words])
+    about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
     unsaid = {US} | known.implied
@@ -78,6 +79,8 @@ def _parted(value: frozenset[str]) -> Iterator[str]:
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of a value of an attribute that has another now, however it is told; None if nothing does."""
+    if _have_nothing_in_common(new, old):
+        return None  # as most
     told = attribute_of(new)
     before = None if told is None else attribute_of(old)
     if told is None or before is None or told.about != before.about or not (told.is_noun or before.is_noun):
@@ -87,6 +90,12 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     if told.value == before.value:
         return SAME
     return updated(new, "another value") if told.value.isdisjoint(before.value) else None
+
+
+def _have_nothing_in_common(new: Statement, old: Statement) -> bool:
+    if not new.subject.isdisjoint(old.subject) or not new.subject.isdisjoint((*old.core, *old.rest)):
+        return False
+    return old.subject.isdisjoint((*new.core, *new.rest))
 
 
 class _Known(NamedTuple):
@@ -108,7 +117,7 @@ _NAMING: Final = ("nouns", "concrete_nouns", "personal", "offices", "modifiers")
 
 @cache
 def _known(language: str) -> _Known:
-    data, lists, stem = load(f"{language}.json"), lexicon(language).lists, stemmer(language).stemWord
+    data, lists = load(f"{language}.json"), lexicon(language).lists
     verbs, holding, keys = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, by in (("attributes", verbs), ("held", holding)):
         for group in data[name].split("|"):
@@ -128,5 +137,6 @@ def _known(language: str) -> _Known:
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     return _Known(
         verbs, holding, keys, frozenset(nouns), frozenset(keys.values()), silent,
-        frozenset(map(stem, data["ending"]["implied"].split())), frozenset(map(stem, lists["class_nouns"])),
+        frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
+        frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip

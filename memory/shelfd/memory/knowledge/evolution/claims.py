@@ -10,8 +10,8 @@ from functools import cache
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load
-from shelfd.memory.knowledge.evolution.measures import stemmer
 from shelfd.memory.knowledge.evolution.statement import Claim
+from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.tokens import words_in
 
 _LONGEST: Final = 240  #: letters of a sentence in which a claim is looked for
@@ -30,7 +30,7 @@ def claim_of(sentence: str, said: list[str], words: AlphabeticLexicon) -> Claim 
 
 
 def _claimed(source: str, claim: str, words: AlphabeticLexicon) -> Claim | None:
-    every, stem, lists = words_in(claim, words.language), stemmer(words.language).stemWord, words.lists
+    every, lists = words_in(claim, words.language), words.lists
     silent = lists["determiners"] | lists["prepositions"] | lists["be"] | lists["helpers"] | lists["negation"]
     about, turning, times = set[str](), set[str](), list[str]()
     for word in every.words:
@@ -42,7 +42,7 @@ def _claimed(source: str, claim: str, words: AlphabeticLexicon) -> Claim | None:
         elif word in words.states or word in words.opposites or lemma in words.opposed:
             turning.add(lemma if lemma in words.opposed else word)
         else:
-            about.add(stem(word))
+            about.add(stem(word, words.language))
     if len(about) < _FEWEST:
         return None
     is_denied = not lists["negation"].isdisjoint(every.words)

@@ -1,21 +1,17 @@
 """By which words a note says that something has ended, or never was: "no longer X", "instead of X", "X is over"."""
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
-import Stemmer
-
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load
+from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.tokens import words_in
 
 #: Where a clause ends, beside commas, colons and the words that join clauses.
 _PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
-_WORDS: Final = 4_096  #: whose stems are kept
-_OF_THREAD: Final = threading.local()  #: language -> stemmer, which is one thread's
 
 
 class Ending(StrEnum):
@@ -158,15 +154,7 @@ def plain(word: str, words: AlphabeticLexicon, known: Cues, *, is_name: bool = F
         return ""
     if is_name and words.language != "de":  # where every noun has a capital
         return word
-    return "*" + _stem(verb, words.language)
-
-
-@lru_cache(_WORDS)
-def _stem(word: str, language: str) -> str:
-    stemmers: dict[str, Stemmer.Stemmer] = _OF_THREAD.__dict__
-    if (stemmer := stemmers.get(language)) is None:
-        stemmer = stemmers[language] = Stemmer.Stemmer(language)
-    return str(stemmer.stemWord(word))
+    return "*" + stem(verb, words.language)
 
 
 def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:

@@ -7,13 +7,13 @@ value does by itself.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
-import Stemmer
-
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
@@ -28,7 +28,6 @@ _SAYS: Final = Effect.SAYS
 _CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
 _ARTICLE_AND_AMOUNT: Final = 2
 _COUNTING: Final = ("es", "fr", "de")  #: languages whose article counts as well
-_SNOWBALL: Final = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 
 
 class Measure(NamedTuple):
@@ -172,7 +171,7 @@ def _kind(word: str) -> str:
 
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[str, str]:
     """Return the stems of what is said besides the value at *at*, each with its word, without what its kind says."""
-    silent, alike, stem = _said_by(language, kind), _alike(language), stemmer(language).stemWord
+    silent, alike = _said_by(language, kind), _alike(language)
     found: dict[str, str] = {}
     lists = lexicon(language).lists
     for place, word in enumerate(words):
@@ -183,7 +182,7 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
         if word[0] in "#~":
             found[word] = word
             continue
-        form = stem(alike.get(word, word))
+        form = stem(alike.get(word, word), language)
         if form not in silent:
             found[form] = alike.get(word, word)
     found.pop(US, None)
@@ -195,10 +194,9 @@ def are_forms(words: frozenset[str], language: str) -> bool:
 
     Names may have one stem as well: Olivia, and Olivier.
     """
-    stem = stemmer(language).stemWord
     forms: dict[str, list[str]] = {}
     for word in words:
-        forms.setdefault(stem(word), []).append(word)
+        forms.setdefault(stem(word, language), []).append(word)
     ends = _ENDS[language]
     for each in forms.values():
         letters = enumerate(zip(*each, strict=False))
@@ -228,17 +226,11 @@ _ENDS: Final = {
 
 
 @cache
-def stemmer(language: str) -> Stemmer.Stemmer:
-    """Return what makes stems of a language's words."""
-    return Stemmer.Stemmer(_SNOWBALL[language])
-
-
-@cache
 def _said_by(language: str, kind: str) -> frozenset[str]:
     """Return words, and stems, that say nothing which a value of *kind* does not."""
     lists, said = lexicon(language).lists, load(f"{language}.json")["measuring"]
     words = frozenset(f"{said['']} {said.get(kind, '')}".split())
-    stems = frozenset(map(stemmer(language).stemWord, words))
+    stems = _stems(words, language)
     return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be", "a"}
 
 
@@ -246,12 +238,16 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
 def _attributes(language: str) -> frozenset[str]:
     """Return the stems of what has one value at a time."""
     lists = lexicon(language).lists
-    return frozenset(map(stemmer(language).stemWord, lists["nouns"] | lists["concrete_nouns"]))
+    return _stems(lists["nouns"] | lists["concrete_nouns"], language)
+
+
+def _stems(words: Iterable[str], language: str) -> frozenset[str]:
+    return frozenset([stem(word, language) for word in words])
 
 
 @cache
 def _minor(language: str) -> frozenset[str]:
-    return frozenset(map(stemmer(language).stemWord, lexicon(language).lists["minor_measures"]))
+    return _stems(lexicon(language).lists["minor_measures"], language)
 
 
 @cache

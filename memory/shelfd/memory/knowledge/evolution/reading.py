@@ -12,7 +12,7 @@ from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Claim, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, words_in
 from shelfd.memory.notes.words import ends_as_question
 
@@ -49,21 +49,17 @@ def read(text: str) -> tuple[Statement, ...]:
     words = lexicon(language)
     found: list[Statement] = []
     before: SaidLast | None = None
-    for sentence in sentences_of(text)[: SENTENCES + 1]:
+    sentences = sentences_of(text)
+    for sentence in sentences[: SENTENCES + 1]:
         stated, before = _read_sentence(sentence, words, before)
         if found and len(stated) == 1 and stated[0].corrects and not stated[0].subject:  # "I had it wrong before."
             found[-1] = found[-1]._replace(corrects=True)
             continue
         found += stated
-    if found and (claim := _claim_of(text, words)) is not None:
-        found[0] = found[0]._replace(claim=claim)
+    if len(sentences) == 1 and found:
+        claim = claim_of(sentences[0], words_in(sentences[0], language).words, words)
+        found[0] = found[0] if claim is None else found[0]._replace(claim=claim)
     return tuple(found)
-
-
-def _claim_of(text: str, words: AlphabeticLexicon) -> Claim | None:
-    """Return what a note of one sentence gives as somebody's claim."""
-    sentence, *others = sentences_of(text.strip())
-    return None if others else claim_of(sentence, words_in(sentence, words.language).words, words)
 
 
 def sentences_of(text: str) -> list[str]:
