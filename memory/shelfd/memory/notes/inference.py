@@ -24,6 +24,7 @@ _SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECAS
 
 #: Own tags that say of which type a note is.
 _TYPE_TAGS = frozenset({"preferences", "reflection"})
+_NO_TAGS = frozenset[str]()
 #: Content beyond this is not read for hints: what a note is about stands at its beginning.
 _HINT_CHARACTERS = 2000
 
@@ -117,12 +118,17 @@ def _infer_untitled(
     """The same without a title, as most notes come: there is no key to look at."""
     scope = given.scope or by_words or _scope_of_words(content, tags, ())
     if given is NOTHING_KNOWN or given == NOTHING_KNOWN:
-        return _untitled(kind, scope, _TYPE_TAGS.intersection(tags))
+        return untitled(kind, scope, tags)
     type_ = given.type or _type(kind, "", [], tags, scope)
     source = given.source or _source("", type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
     stability = given.stability or ("temporary" if scope == "session" else "durable")
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
+
+
+def untitled(kind: str, scope: str, tags: tuple[str, ...]) -> KnownTraits:
+    """Return what :func:`infer` does of a note without a title of which nothing is known but its *scope* and tags."""
+    return _untitled(kind, scope, _TYPE_TAGS.intersection(tags) if tags else _NO_TAGS)
 
 
 @cache
