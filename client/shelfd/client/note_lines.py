@@ -181,7 +181,7 @@ def _may_have(member: bytes, elsewhere: Sequence[bytes], raw: bytes) -> bool:
     """Return whether lines, as they are written, may have a member that does not just stand *elsewhere*."""
     if (count := raw.count(member)) and count > sum(map(raw.count, elsewhere)):
         return True
-    return b"\\" in raw and b"\\u" in raw  # that may be a letter of its name; a single byte is found ten times as fast
+    return b"\\u00" in raw  # that may be a letter of its name
 
 
 #: Members of which most lines have none, by the part that they are for, and where others of the same name stand.

@@ -21,7 +21,7 @@ _PIECES = st.sampled_from(
     [
         *"5 km kms mph degrees C 1999 20.30 1,200 7:30 v1.2.3 1.2.3 030 1234 123456 km2 5km2 rev2 ft3".split(),
         *"x _ - / . ( ) % $".split(),
-        *"2023-05-07 2023-05-07t10:30 7.5.2023 2023 05 7".split(),
+        *"2023-05-07 2023-05-07t10:30 7.5.2023 2023 05 7 a2023-05-07 _7.5.2023 1-2-3 v2 1.2 kg percent dollars".split(),
         *"£ € ° ½ é 日本 die das und nicht les des est Häuser ß Ærø « “ … ™ \xa0 Żółw 20€ ¥5 éA É/ü".split(" "),
         *"at by from around about five tennis past May clock".split(),
         *"o'clock yesterday last month ago two weeks three the of to a boat boats".split(),

@@ -82,6 +82,8 @@ class Skimmed(NamedTuple):
         addresses: Whether there may be addresses.
         priced: Whether there are signs of sums of money or percents.
         signed: Whether there are signs by which they are not ASCII once they are folded.
+        figures: Whether three words in a row begin with digits, as those of a day in figures or of a version do.
+        measured: Whether there may be a quantity or a version.
     """
 
     folded: bytes
@@ -101,6 +103,8 @@ class Skimmed(NamedTuple):
     addresses: BoolArray
     priced: BoolArray
     signed: BoolArray
+    figures: BoolArray
+    measured: BoolArray
 
     def places_that_tell(self, some: Sequence[int]) -> list[list[int]]:
         """Return for each of *some* texts which of its words may tell of a day as seen from another."""
@@ -135,16 +139,10 @@ def skimmed(texts: Sequence[bytes], traits_of: WordTraits) -> Skimmed:
     begins[0] = 0
     begins[1:] = ends[:-1] + 1
     bits = traits & BITS
-    # A mark is no word: so every text has something here, and nothing stands beside words of another one.
     counted = ((bits & SAYS_NUMBER) != 0).astype(np.int64)
     counted += (bits & DIGITS) != 0
-    now, after = bits[:-1], bits[1:]
-    closer = (bits & CLOSER) != 0
-    closer[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & (DIGITS | UNIT)) != 0)
-    clock = (bits & CLOCK) != 0
-    clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
-    clock |= closer
-    signed = by_characters & _SIGN != 0
+    closer, clock, figures, measured = (np.logical_or.reduceat(any_, begins) for any_ in _beside_numbers(bits))
+    signed, priced = by_characters & _SIGN != 0, by_characters & (_MONEY | _PERCENT) != 0
     shown = np.bitwise_or.reduceat(bits, begins)
     shown |= np.where(by_characters & _NAME, ANSWER_TYPES["name"], 0)
     shown |= np.where(by_characters & _MONEY, ANSWER_TYPES["money"], 0)
@@ -157,14 +155,33 @@ def skimmed(texts: Sequence[bytes], traits_of: WordTraits) -> Skimmed:
         (bits & TELLS).nonzero()[0],
         shown,
         np.add.reduceat(counted, begins),
-        np.logical_or.reduceat(closer, begins) | signed,
-        np.logical_or.reduceat(clock, begins) | signed,
+        closer | signed,
+        clock | signed,
         *_distinct(word_numbers, bits, ends - begins + 1),
         by_characters & _COMPOUND != 0,
         by_characters & _ADDRESS != 0,
-        by_characters & (_MONEY | _PERCENT) != 0,
+        priced,
         signed,
+        figures,
+        measured | figures | priced | signed,
     )
+
+
+def _beside_numbers(bits: IntArray) -> tuple[BoolArray, BoolArray, BoolArray, BoolArray]:
+    """Return of which words follow :class:`Skimmed`'s *closer* and *clock*, *figures* and *measured*.
+
+    A mark is no word: so nothing stands beside words of another text.
+    """
+    now, after, is_number = bits[:-1], bits[1:], (bits & DIGITS) != 0
+    closer = (bits & CLOSER) != 0
+    measured, figures = closer.copy(), np.zeros_like(closer)
+    figures[1:-1] = is_number[:-2] & is_number[1:-1] & is_number[2:]
+    measured[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & UNIT) != 0)
+    closer[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & (DIGITS | UNIT)) != 0)
+    clock = (bits & CLOCK) != 0
+    clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
+    clock |= closer
+    return closer, clock, figures, measured
 
 
 def _places(lengths: Sequence[int]) -> IntArray:

@@ -9,7 +9,7 @@ from shelfd.memory.notes.latin import as_latin
 from shelfd.memory.notes.words import addresses, compounds, ends_as_question, fold
 from shelfd.memory.recall.analyzer import Analyzer, ParsedText
 from shelfd.memory.recall.columns import BoolArray, IntArray
-from shelfd.memory.recall.dates import OF_A_DAY, days_in_figures
+from shelfd.memory.recall.dates import days_in_figures
 from shelfd.memory.recall.languages import ForeignLanguage, is_open
 from shelfd.memory.recall.meaning import ANSWER_TYPES, MEASURED, answer_types_of
 from shelfd.memory.recall.quantities import quantities
@@ -104,11 +104,10 @@ def _beside(texts: Sequence[str], skim: Skimmed) -> dict[int, list[str]]:
     beside = {at: compounds(texts[at]) for at in _where(skim.compounds)}
     for at in _where(skim.addresses):
         beside[at] = beside.get(at, []) + addresses(fold(texts[at]))
-    has_day = (skim.numbers >= OF_A_DAY) | skim.signed
-    for at in _where((skim.bits & DIGITS != 0) & (skim.closer | skim.priced)):
+    for at in _where((skim.bits & DIGITS != 0) & skim.measured):
         folded = fold(texts[at])
         found = quantities(folded)
-        if has_day[at]:
+        if skim.figures[at]:
             found += days_in_figures(folded)
         beside[at] = beside[at] + found if at in beside else found
     return beside
