@@ -42,8 +42,8 @@ _LOWER_WORDS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else code if code in LETTERS else ord(" ")
     for code in range(256)
 )
-#: Latin letters that are others in small letters, which may be those of a hint.
-_SEVERAL = ("ß", "İ")
+#: The one Latin letter that is two characters in small letters, of which one is in no token.
+_DOTTED = "İ"
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
 #: Not "temperature", "tempting" or "scratched".
 _PASSING = re.compile(r"(?:tmp|temp|scratch)(?:files?|pads?)?(?![^\W\d_])", re.IGNORECASE)
@@ -216,7 +216,7 @@ def _plain(text: str) -> bytes | None:
     """A text as Latin bytes of which each letter stands for itself; None if that cannot be said of it."""
     if text.isascii():
         return text.encode()
-    return None if any(letter in text for letter in _SEVERAL) else as_latin(text)
+    return None if _DOTTED in text else as_latin(text.replace("ß", "ss"))  # as it is without differences of case
 
 
 def _hinting(content: str, words: Sequence[str]) -> str:
