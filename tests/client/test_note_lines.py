@@ -69,3 +69,36 @@ def test_of_most_lines_of_a_snapshot_only_the_note_is_parsed(tmp_path: Path, mon
     monkeypatch.setattr(json_lines, "read", counted)
     assert [part for part, *_ in found(path, "shelfd")[0]] == ["notes"]
     assert parsed == [1, 2, 3]
+
+
+@pytest.mark.parametrize("block", [1, 100, 1000])
+def test_lines_are_the_same_whatever_is_looked_at_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    some = [line.replace("\n", " ") for line in LINES]
+    lines = [*some, *some[:2] * 9, *some, "x" * 2000, *some[:5] * 5]
+    path.write_text("\n".join(lines))
+    wanted = [number for number, line in enumerate(lines, 1) if "dimension" in line]
+    monkeypatch.setattr(json_lines, "_BLOCK", block)
+    for longest in (json_lines.LONGEST_LINE, 1000):
+        monkeypatch.setattr(json_lines, "LONGEST_LINE", longest)
+        looked_at = json_lines.read(str(path), may_have=lambda raw: b"dimension" in raw)
+        assert [line.number for line in looked_at if not line.why.startswith("is longer")] == wanted
+
+
+def test_blocks_in_which_no_line_may_be_wanted_are_not_looked_at_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n".join([*LINES[:3] * 100, LINES[3], *LINES[:3] * 100]) + "\n")
+    monkeypatch.setattr(json_lines, "_BLOCK", path.stat().st_size // 10)
+    looked_at: list[int] = []
+
+    def may_have(raw: bytes) -> bool:
+        looked_at.append(raw.count(b"\n"))
+        return b'"dimension"' in raw
+
+    assert [line.number for line in json_lines.read(str(path), may_have=may_have)] == [301]
+    assert 10 <= len(looked_at) <= 80
+    assert sum(looked_at) <= 601 + 70

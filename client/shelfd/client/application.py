@@ -1,5 +1,6 @@
 """The table of commands. Each is imported and built when it is invoked, and only that one: all of them take 60 ms."""
 
+import gc
 from importlib import import_module
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -110,6 +111,7 @@ class LazyCommand(PlainCommand):
         """Import the command and return it with its parameters."""
         module, name = self._entry.place.split(":")
         found = getattr(import_module(f"shelfd.client.commands.{module}"), name)
+        gc.enable()  # it was off until now
         holder = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
         if isinstance(found, typer.Typer):
             holder.add_typer(found, name=self._entry.name, cls=PlainGroup)

@@ -1,5 +1,6 @@
 """The ``shelfd`` command: where the installed script begins."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ def main() -> None:
         # An agent waits for this one's first answer: nothing else is loaded before it.
         if (ended := mcp.main(arguments[1:])) is not None:
             sys.exit(ended)
+    gc.disable()  # what is imported stays; on again for the command itself
     if not streams.prepare():
         streams.complain("stdout is closed: there is nowhere to write the answer to", "NoOutput")
         sys.exit(os.EX_IOERR)
@@ -39,6 +41,7 @@ def main() -> None:
         status = run(arguments)
     # Everything is flushed, or has no reader; what Python would report about that at exit was reported.
     streams.abandon()
+    gc.freeze()  # so that nothing is looked at once more before all of it goes: that takes as long as many a command
     sys.exit(status)
 
 

@@ -4,12 +4,15 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from shelfd.client.foreign import Unusable
 
 #: A longer line is not read.
 LONGEST_LINE: Final = 32 * 1024 * 1024
+#: Bytes that are read of a file at once, and those of lines that are looked at together.
+_READ: Final = 1 << 17
+_BLOCK: Final = 1 << 20
 
 
 class JsonLine(NamedTuple):
@@ -25,15 +28,21 @@ def read(path: str, *, may_have: Callable[[bytes], object] = bool) -> Iterator[J
 
     Args:
         path: Of the file.
-        may_have: Returns whether a line as it is written may be wanted; others are left out without being read.
+        may_have: Returns whether a line as it is written may be wanted, or any of several lines; others are left out
+            without being read.
 
     Raises:
         Unusable: If it cannot be read.
     """
-    number = 0
+    number = until = 0
     try:
-        with Path(path).open("rb") as file:
-            while raw := file.readline(LONGEST_LINE):
+        with Path(path).open("rb", _READ) as file:
+            while True:
+                if may_have is not bool and file.tell() >= until:
+                    skipped, until = _skip(file, may_have)
+                    number += skipped
+                if not (raw := file.readline(LONGEST_LINE)):
+                    break
                 number += 1
                 if len(raw) == LONGEST_LINE:
                     while raw and not raw.endswith(b"\n"):
@@ -43,6 +52,20 @@ def read(path: str, *, may_have: Callable[[bytes], object] = bool) -> Iterator[J
                     yield _parsed(number, raw)
     except OSError as error:
         raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
+
+
+def _skip(file: BinaryIO, may_have: Callable[[bytes], object]) -> tuple[int, int]:
+    """Skip lines as long as none of a block may be wanted; return how many these are, and where the next block ends."""
+    count = 0
+    while block := file.read(_BLOCK):
+        rest = file.readline(LONGEST_LINE)
+        block += rest
+        if len(rest) == LONGEST_LINE or may_have(block):
+            end = file.tell()
+            file.seek(-len(block), os.SEEK_CUR)
+            return count, end
+        count += block.count(b"\n")
+    return count, file.tell()
 
 
 def _parsed(number: int, raw: bytes) -> JsonLine:

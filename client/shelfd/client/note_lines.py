@@ -9,9 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from shelfd.client import json_lines, zettelforge_db
+from shelfd.client import json_lines
+from shelfd.client.beginnings import is_database
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
-from shelfd.client.sqlite_file import is_database
 
 #: Notes of a format sent together, which are one step of the import.
 _TOGETHER: Final = {"zettelforge": 168, "shelfd": 336, "merge": 168}
@@ -60,7 +60,11 @@ def count(path: str) -> int:
     Raises:
         Unusable: If it cannot be read.
     """
-    return zettelforge_db.count(path) if is_database(path) else json_lines.count(path)
+    if not is_database(path):
+        return json_lines.count(path)
+    from shelfd.client import zettelforge_db  # only for a store: with sqlite3 it takes 2 ms
+
+    return zettelforge_db.count(path)
 
 
 class NoteLines:
@@ -103,6 +107,8 @@ class NoteLines:
 
     def _lines(self, part: str) -> Iterator[json_lines.JsonLine]:
         if self.unit == "row":
+            from shelfd.client import zettelforge_db
+
             return zettelforge_db.read(self.path)
         look = _LOOKS.get(part) if _ITEMS[self._format] is _restored else None
         return json_lines.read(self.path, may_have=bool if look is None else partial(_may_have, *look))
@@ -172,8 +178,10 @@ def _restored(part: str, line: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _may_have(member: bytes, elsewhere: Sequence[bytes], raw: bytes) -> bool:
-    """Return whether a line, as it is written, may have a member that does not just stand *elsewhere*."""
-    return raw.count(member) > sum(map(raw.count, elsewhere)) or b"\\u" in raw  # that may be a letter of its name
+    """Return whether lines, as they are written, may have a member that does not just stand *elsewhere*."""
+    if (count := raw.count(member)) and count > sum(map(raw.count, elsewhere)):
+        return True
+    return b"\\u00" in raw  # that may be a letter of its name
 
 
 #: Members of which most lines have none, by the part that they are for, and where others of the same name stand.

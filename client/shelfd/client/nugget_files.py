@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shelfd.client import foreign, zettelforge_db
+from shelfd.client import foreign
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, as_written
 from shelfd.client.transport import as_json
 
 #: What other formats' files are called.
 _CHATS = (".jsonl", "__floor_log.json")
+_ZETTELFORGE = "zettelforge.db"
 _NEWER, _OLDER, _GRAPH = ".donna.json", ".nugget.json", "graph.json"
 #: By the member that is the list of items: by which member items are distinguished.
 _LISTS = {"notes": "id", "facts": "key"}
@@ -44,8 +45,8 @@ def find(path: str) -> list[str]:
     except OSError as error:
         raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
     found = [str(place / name) for name in names if name.endswith((_NEWER, _OLDER))]
-    if zettelforge_db.FILE_NAME in names:  # what lies beside it is older, or follows from it
-        return [str(place / zettelforge_db.FILE_NAME)]
+    if _ZETTELFORGE in names:  # what lies beside it is older, or follows from it
+        return [str(place / _ZETTELFORGE)]
     graphs = (place / "graph" / _GRAPH, place / _GRAPH)
     found += [str(graph) for graph in graphs if graph.is_file()]
     found += [str(place / name) for name in names if name.endswith(_CHATS)]

@@ -50,7 +50,7 @@ class ProgressLine:
     ) -> None:
         self._unit = unit
         self.stream = sys.stderr if stream is None else stream
-        self._is_shown = is_terminal(self.stream)
+        self.is_shown = is_terminal(self.stream)  #: whether anybody sees it
         self._monotonic = monotonic
         self._next = monotonic() + _QUIET_S
         self._pace = Pace(monotonic)
@@ -60,7 +60,7 @@ class ProgressLine:
     def update(self, done: int, total: int | None = None) -> None:
         """Say that *done* of *total* is done; a total that is not known is None."""
         now = self._monotonic()
-        if not self._is_shown or now < self._next:
+        if not self.is_shown or now < self._next:
             return
         self._next = now + _REDRAW_S
         text = progress_text(done, total, self._pace.rate(done), self._unit, columns_of(self.stream) - 1)

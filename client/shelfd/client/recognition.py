@@ -3,20 +3,11 @@
 import os
 from typing import Final, NamedTuple
 
-from shelfd.client import (
-    chat_file,
-    foreign,
-    json_lines,
-    luker_file,
-    note_lines,
-    nugget_files,
-    sqlite_file,
-    zettelforge_db,
-)
+from shelfd.client import chat_file, foreign, json_lines, luker_file, note_lines, nugget_files
+from shelfd.client.beginnings import is_database
 from shelfd.client.foreign import Unusable
 from shelfd.client.formats import opening
 from shelfd.client.nugget_files import ForeignFile
-from shelfd.client.sqlite_file import is_database
 
 #: Of these formats notes are cut out in the same way.
 PLAIN: Final = (
@@ -101,6 +92,8 @@ def _document(path: str, asked: str | None) -> ForeignSource | None:
 
 
 def _database(path: str, asked: str | None) -> ForeignSource:
+    from shelfd.client import sqlite_file, zettelforge_db
+
     found = opening.of_database(path)
     if found is None and (asked == "zettelforge" or zettelforge_db.is_store(path)):
         found = "zettelforge"

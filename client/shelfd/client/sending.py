@@ -1,7 +1,8 @@
 """Sends a file's items to the daemon, some at a time, and enters the answers in a report."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, Final, TypeAlias
 
 from shelfd.client import foreign
@@ -41,6 +42,15 @@ class Sending:
         self._under_way: deque[tuple[list[ForeignBatch], int]] = deque()  # and what each was begun as
         self._run_id: str | None = None  # of the first request, with whose run the others go on
         self._done = 0
+
+    def expect(self, count: Callable[[], int]) -> None:
+        """Add to the total what *count* returns, which is called only if anybody sees it.
+
+        Raises:
+            Unusable: If *count* does.
+        """
+        if self._line.is_shown:
+            self.total += count()
 
     def send(self, format_: str, batches: Iterator[ForeignBatch]) -> None:
         """Send everything; an item that the daemon finds too large spoils none of the others."""
@@ -108,24 +118,40 @@ class Sending:
         return request, result
 
 
-def _written(requests: Iterable[list[ForeignBatch]]) -> Iterator[_Request]:
+def _written(requests: Iterable[list[ForeignBatch]]) -> Generator[_Request]:
     """Yield each of *requests*, and its parts as they are sent."""
     for request in requests:
         yield request, b"[%b]" % b",".join(batch.as_part() for batch in request)
 
 
-def _ahead(requests: Iterator[_Request]) -> Iterator[_Request]:
+def _ahead(requests: Generator[_Request]) -> Generator[_Request]:
     """Iterate over *requests*; the next one is made of its file while the daemon is busy with the one before.
 
     All are made by one thread, so what they are read from need not be shared between threads.
     """
-    from concurrent.futures import ThreadPoolExecutor  # only here: no other command needs threads
+    from queue import SimpleQueue  # only here: no other command needs threads
+    from threading import Semaphore, Thread
 
-    with ThreadPoolExecutor(1) as reader:
-        following = reader.submit(next, requests, None)
-        try:
-            while (request := following.result()) is not None:
-                following = reader.submit(next, requests, None)
-                yield request
-        finally:
-            reader.submit(getattr(requests, "close", lambda: None)).result()
+    made: SimpleQueue[_Request | Exception | None] = SimpleQueue()
+    is_wanted, wanted = True, Semaphore()
+
+    def read() -> None:
+        with closing(requests):
+            try:
+                while wanted.acquire() and is_wanted:
+                    made.put(next(requests, None))
+            except Exception as error:  # noqa: BLE001 - raised where it is known what to do
+                made.put(error)
+
+    reader = Thread(target=read)
+    reader.start()
+    try:
+        while (one := made.get()) is not None:
+            if isinstance(one, Exception):
+                raise one
+            wanted.release()
+            yield one
+    finally:
+        is_wanted = False
+        wanted.release()
+        reader.join()

@@ -4,26 +4,10 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from shelfd.client.foreign import Unusable
-
-_MAGIC: Final = b"SQLite format 3\0"
-
-
-def is_database(path: str) -> bool:
-    """Return whether the file at *path* is one of SQLite.
-
-    Raises:
-        Unusable: If it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
 
 
 def opened(path: str) -> sqlite3.Connection:

@@ -12,7 +12,6 @@ from shelfd.client.foreign import Unusable
 from shelfd.client.json_lines import JsonLine
 from shelfd.client.sqlite_file import opened, unreadable
 
-FILE_NAME: Final = "zettelforge.db"
 #: Where a column's value stands in a line. Of the vector nothing is read.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id",),

@@ -183,11 +183,16 @@ def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) 
     entries = effects.entries
     tx, size = last_seq + 1, len(entries)
     origins: dict[OfTurn | None, Origin] = {None: origin}
-    rows = []
+    rows, whose, last = [], origin, None
     for seq, (kind, nugget, ids, row, before, of_turn) in enumerate(entries, tx):
-        if (whose := origins.get(of_turn)) is None:
+        if of_turn is last:
+            pass
+        elif (known := origins.get(of_turn)) is not None:
+            whose = known
+        else:
             assert of_turn is not None
             whose = origin._replace(**of_turn._asdict())
             whose = origins[of_turn] = whose._replace(run_id=whose.run_id or origin.run_id)
+        last = of_turn
         rows.append(_made(LogRow, (seq, tx, size, at, whose, kind, nugget, ids, row, before)))
     return rows

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any
 
 import typer
 
-from shelfd.client import chat_file, json_lines, luker_file, note_lines, nugget_files, zettelforge_db
+from shelfd.client import chat_file, json_lines, luker_file, note_lines, nugget_files
 from shelfd.client.chat_file import ChatFile
 from shelfd.client.commands import options
 from shelfd.client.commands.ingesting import MOST, SIZE
@@ -223,7 +224,7 @@ def _entries(
 
     def batches() -> Iterator[ForeignBatch]:
         file = opening.opened(source.path, source.format, nugget, columns)
-        sending.total += file.count()
+        sending.expect(file.count)
         try:
             yield from file.batches()
         finally:
@@ -259,14 +260,17 @@ def _opened(
 
 
 def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: Sending) -> Iterator[ForeignBatch]:
-    sending.total += note_lines.count(source.path)
+    sending.expect(partial(note_lines.count, source.path))
     header = {} if nugget is None or source.format == "shelfd" else {"nugget": nugget}
     notes = note_lines.NoteLines(source.path, source.format, header)
     yield from notes.batches()
     report.part(source.path, "notes", notes.unit)["rejected"] += notes.rejected
-    if notes.unit == "row" and (count := zettelforge_db.count_unsaid(source.path)):
-        why = f"{count} edges that say what causes what are no note's, and not kept"
-        report.add_findings(source.path, [LeftOut("notes", "kg_edges", why, [])], {"notes": notes.unit})
+    if notes.unit == "row":
+        from shelfd.client import zettelforge_db  # only for its store: with sqlite3 it takes 2 ms
+
+        if count := zettelforge_db.count_unsaid(source.path):
+            why = f"{count} edges that say what causes what are no note's, and not kept"
+            report.add_findings(source.path, [LeftOut("notes", "kg_edges", why, [])], {"notes": notes.unit})
 
 
 def _chat_of(log: str, chats: Sequence[str], logs: Sequence[str]) -> str | None:
@@ -283,7 +287,7 @@ def _header(path: str, nugget: str | None) -> dict[str, Any]:
 
 
 def _chat(path: str, nugget: str | None, report: Report, sending: Sending) -> Iterator[ForeignBatch]:
-    sending.total += json_lines.count(path)
+    sending.expect(partial(json_lines.count, path))
     chat = ChatFile(path, _header(path, nugget))
     yield from chat.batches()
     report.part(path, "notes", "line")["rejected"] += chat.rejected

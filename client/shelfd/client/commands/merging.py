@@ -1,6 +1,7 @@
 """The command that brings two copies of a shelf together: merge."""
 
 import os
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -41,7 +42,7 @@ def merge(
             )
         with daemon(socket) as client, ProgressLine("items") as line:
             sending = Sending(client, {"shelf": shelf, **({"dry_run": True} if dry_run else {})}, report, line)
-            sending.total = note_lines.count(path)
+            sending.expect(partial(note_lines.count, path))
             lines = note_lines.NoteLines(path, "merge", {})
             sending.send("merge", lines.batches())
             report.part(path, "notes", "line")["rejected"] += lines.rejected

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, NamedTuple
 
+from shelfd.client.beginnings import begins_array, is_archive
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, as_written
 from shelfd.client.formats import json_array
 from shelfd.client.formats.entries import EntryFile
@@ -33,19 +34,6 @@ class ForeignMessage(NamedTuple):
     item: dict[str, Any]
 
 
-def is_archive(path: str) -> bool:
-    """Return whether the file at *path* is a zip.
-
-    Raises:
-        Unusable: If it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(4) in (b"PK\3\4", b"PK\5\6")
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
-
-
 def format_of(path: str) -> str | None:
     """Return whose conversations the file at *path* has: ``chatgpt`` or ``claude``; None if they are nobody's.
 
@@ -54,7 +42,7 @@ def format_of(path: str) -> str | None:
     """
     with _opened(path) as file:
         beginning = file.read(256)
-    if not json_array.begins_array(beginning):
+    if not begins_array(beginning):
         return None
     with _opened(path) as file:
         for member in json_array.read(file):

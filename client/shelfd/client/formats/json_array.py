@@ -23,11 +23,6 @@ class Member(NamedTuple):
     why: str = ""
 
 
-def begins_array(beginning: bytes) -> bool:
-    """Return whether a file that begins so holds an array."""
-    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
-
-
 def read(file: IO[bytes]) -> Iterator[Member]:
     """Iterate over the members of the array that *file* holds. What follows a broken member is read on.
 

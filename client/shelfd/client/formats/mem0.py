@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from shelfd.client import foreign, sqlite_file
+from shelfd.client.beginnings import begins_array
 from shelfd.client.foreign import Unusable
 from shelfd.client.formats import json_array
 from shelfd.client.formats.entries import EntryFile, ForeignEntry
@@ -95,7 +96,7 @@ class Mem0Export(EntryFile):
     def _members(self) -> Iterator[tuple[int, Any, str]]:
         try:
             with Path(self.path).open("rb") as file:
-                if json_array.begins_array(file.read(256)):
+                if begins_array(file.read(256)):
                     file.seek(0)
                     yield from json_array.read(file)
                     return

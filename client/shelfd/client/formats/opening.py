@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from shelfd.client import sqlite_file
+from shelfd.client.beginnings import is_archive, is_array, is_database
 from shelfd.client.foreign import Unusable
 from shelfd.client.formats.entries import EntryFile
 
@@ -42,6 +42,7 @@ def of_database(path: str) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
+    from shelfd.client import sqlite_file
     from shelfd.client.formats import mem0, memory_service
 
     if sqlite_file.columns(path, "memories") >= memory_service.NEEDED:
@@ -59,23 +60,30 @@ def of_text(path: str, *, is_mapped: bool) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
-    from shelfd.client.formats import conversations, mcp_memory, records, vault
-
     name = path.lower()
     if name.endswith((".csv", ".tsv")):
         return "csv"
     if name.endswith((".md", ".markdown")):
+        from shelfd.client.formats import vault
+
         return "claude-code" if Path(path).name in vault.POINTS else "markdown"
-    if conversations.is_archive(path):
-        found = conversations.format_of(path)
-        if found is None:
-            raise Unusable(path, f"{conversations.FILE_NAME} in it holds no conversations", os.EX_DATAERR)
-        return found
-    if records.is_array(path):
-        return conversations.format_of(path) or records.format_of(path, is_mapped=is_mapped)
+    if is_archive(path) or is_array(path):
+        return _of_documents(path, is_mapped=is_mapped)
+    from shelfd.client.formats import mcp_memory
+
     if mcp_memory.is_graph(path):
         return "mcp-memory"
     return "jsonl" if is_mapped else None
+
+
+def _of_documents(path: str, *, is_mapped: bool) -> str | None:
+    """Of which format a zip or an array is."""
+    from shelfd.client.formats import conversations, records
+
+    found = conversations.format_of(path)
+    if found is None and is_archive(path):
+        raise Unusable(path, f"{conversations.FILE_NAME} in it holds no conversations", os.EX_DATAERR)
+    return found or records.format_of(path, is_mapped=is_mapped)
 
 
 def opened(path: str, format_: str, nugget: str | None, mapping: Mapping[str, str]) -> EntryFile:
@@ -103,7 +111,7 @@ def opened(path: str, format_: str, nugget: str | None, mapping: Mapping[str, st
     if format_ == "mem0":
         from shelfd.client.formats.mem0 import Mem0Export, Mem0Store
 
-        return (Mem0Store if sqlite_file.is_database(path) else Mem0Export)(path, header)
+        return (Mem0Store if is_database(path) else Mem0Export)(path, header)
     return _of_server(path, format_, header)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from shelfd.client import json_lines
+from shelfd.client.beginnings import is_array
 from shelfd.client.foreign import LARGEST_ITEM, Unusable
 from shelfd.client.formats import json_array, mem0
 from shelfd.client.formats.entries import EntryFile, ForeignEntry
@@ -268,16 +269,3 @@ def format_of(path: str, *, is_mapped: bool) -> str | None:
 def has_text(record: Mapping[str, Any]) -> bool:
     """Return whether one of the columns is known to be what a note says."""
     return any(isinstance(record.get(name), str) and record[name].strip() for name in ("content", *_ALSO["content"]))
-
-
-def is_array(path: str) -> bool:
-    """Return whether the file at *path* holds a JSON array.
-
-    Raises:
-        Unusable: If it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return json_array.begins_array(file.read(256))
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error

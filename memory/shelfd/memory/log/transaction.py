@@ -338,6 +338,10 @@ class Transaction:
             self._nuggets[name] = found
         return self._nuggets.get(name)
 
+    def knows(self, name: str) -> bool:
+        """Return whether a nugget is known to be there; one that was not asked for may be, too."""
+        return name in self._nuggets
+
     def count_turns(self, nugget: Nugget, number: int) -> None:
         """Set how many turns a nugget has seen. No change of what it holds, so it has no log row."""
         self._put_nugget(nugget._replace(turn_count=number))

@@ -198,7 +198,9 @@ def _record(adapter: TypeAdapter[Any], kind: type, value: object, name: str) -> 
 
 def weigh(part: str, item: object) -> int:
     """Return how many links an item makes."""
-    rest = item.get("shelfd") if part == "links" and isinstance(item, Mapping) else None
+    if part != "links":
+        return 0
+    rest = item.get("shelfd") if isinstance(item, Mapping) else None
     links = rest.get("links") if isinstance(rest, Mapping) else None
     return len(links) if isinstance(links, list) else 0
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shelfd.memory.notes.latin import LETTERS, as_latin
 from shelfd.memory.notes.word_numbers import WordNumbers
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -23,6 +24,7 @@ _SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECAS
 
 #: Own tags that say of which type a note is.
 _TYPE_TAGS = frozenset({"preferences", "reflection"})
+_NO_TAGS = frozenset[str]()
 #: Content beyond this is not read for hints: what a note is about stands at its beginning.
 _HINT_CHARACTERS = 2000
 
@@ -35,8 +37,13 @@ _SELF_HINTS = frozenset({b"assistant", b"self", b"identity", b"persona"})
 _HINTS = _SHARED_HINTS | _SELF_HINTS
 _SHARED, _SELF = 1, 2
 _BY_HINTS = ("user", "shared", "self", "shared")
-#: ASCII in lower case, with a blank for all that is in no token.
-_LOWER_WORDS = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256))
+#: Latin text in lower case, with a blank for all that is in no token; letters beyond ASCII are in no hint.
+_LOWER_WORDS = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else code if code in LETTERS else ord(" ")
+    for code in range(256)
+)
+#: The one Latin letter that is two characters in small letters, of which one is in no token.
+_DOTTED = "İ"
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
 #: Not "temperature", "tempting" or "scratched".
 _PASSING = re.compile(r"(?:tmp|temp|scratch)(?:files?|pads?)?(?![^\W\d_])", re.IGNORECASE)
@@ -111,12 +118,17 @@ def _infer_untitled(
     """The same without a title, as most notes come: there is no key to look at."""
     scope = given.scope or by_words or _scope_of_words(content, tags, ())
     if given is NOTHING_KNOWN or given == NOTHING_KNOWN:
-        return _untitled(kind, scope, _TYPE_TAGS.intersection(tags))
+        return untitled(kind, scope, tags)
     type_ = given.type or _type(kind, "", [], tags, scope)
     source = given.source or _source("", type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
     stability = given.stability or ("temporary" if scope == "session" else "durable")
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
+
+
+def untitled(kind: str, scope: str, tags: tuple[str, ...]) -> KnownTraits:
+    """Return what :func:`infer` does of a note without a title of which nothing is known but its *scope* and tags."""
+    return _untitled(kind, scope, _TYPE_TAGS.intersection(tags) if tags else _NO_TAGS)
 
 
 @cache
@@ -187,18 +199,24 @@ def _hints() -> WordNumbers:
 
 def scopes_by_words(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return the scopes of some notes without titles by what is said in their contents and own tags: all at once."""
-    texts = [_hinting(content, tags) for content, tags in notes]
-    plain = [text if text.isascii() else "" for text in texts]
-    begins, _, hints = _hints().find(" ".join(plain).encode().translate(_LOWER_WORDS))
+    plain = [_plain(_hinting(content, tags)) for content, tags in notes]
+    begins, _, hints = _hints().find(b" ".join([text or b"" for text in plain]).translate(_LOWER_WORDS))
     (at,) = hints.nonzero()
-    edges = (np.array(list(map(len, plain)), np.int64) + 1).cumsum()
-    found = np.zeros(len(texts), np.int64)
+    edges = (np.array([len(text or b"") for text in plain], np.int64) + 1).cumsum()
+    found = np.zeros(len(plain), np.int64)
     np.bitwise_or.at(found, edges.searchsorted(begins[at], "right"), hints[at])
     scopes = [_BY_HINTS[hint] for hint in found.tolist()]
     return [
-        scope if text.isascii() else _scope_of_words(content, tuple(tags), ())
-        for scope, text, (content, tags) in zip(scopes, texts, notes, strict=True)
+        _scope_of_words(content, tuple(tags), ()) if text is None else scope
+        for scope, text, (content, tags) in zip(scopes, plain, notes, strict=True)
     ]
+
+
+def _plain(text: str) -> bytes | None:
+    """A text as Latin bytes of which each letter stands for itself; None if that cannot be said of it."""
+    if text.isascii():
+        return text.encode()
+    return None if _DOTTED in text else as_latin(text.replace("ß", "ss"))  # as it is without differences of case
 
 
 def _hinting(content: str, words: Sequence[str]) -> str:
@@ -212,7 +230,8 @@ def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[st
     if hinting.isascii():
         words = _HINTS.intersection(hinting.encode().translate(_LOWER_WORDS).split())
     else:
-        words = _HINTS.intersection(token.encode() for token in _TOKEN.findall(hinting.casefold()))
+        tokens = _TOKEN.findall(hinting.casefold())
+        words = _HINTS.intersection([token.encode() for token in tokens if token.isascii()])
     if not words:
         return "user"  # nearly always
     if not _SHARED_HINTS.isdisjoint(words):

@@ -217,12 +217,13 @@ class Analyzer:
         """Return by which forms of its folded *words* a text in a *language* is found as well."""
         if language is None:
             return [part for word in words for part in parts_of(word)] if self.has_parts else []
-        content = [word for word in words if not language.is_idle(word)]
+        content, said = language.content(words), frozenset(words)
         if language.name == _GERMAN:
             content += [part for word in content for part in parts_of(word)]
-        months = [MONTHS[number - 1].lower() for word in words if (number := OTHER_MONTHS.get(word)) is not None]
-        said = frozenset(words)
-        return [*(form for word in content if (form := language.stem(word)) not in said), *months]
+        found = [form for form in language.stems(content) if form not in said]
+        if not OTHER_MONTHS.keys().isdisjoint(said):
+            found += [MONTHS[number - 1].lower() for word in words if (number := OTHER_MONTHS.get(word)) is not None]
+        return found
 
     def told_spans(
         self, words: list[str], language: ForeignLanguage | None, places: Sequence[int] | None = None
@@ -294,7 +295,7 @@ class Analyzer:
         language = self.language_of(words)
         content = [word for word in asked if word not in idle]
         if language is not None:
-            content = [word for word in content if not language.is_idle(word)]
+            content = language.content(content)
         content = content or words
         dates = explicit_dates(folded)
         if dates:  # notes have the English name of the month in their date lines

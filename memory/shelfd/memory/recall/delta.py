@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -57,9 +58,9 @@ def written(numbers: IntArray, lengths: Sequence[int] | IntArray) -> Written:
     ends -= first
     postings = both[first]
     sizes = np.bincount(documents[first], minlength=len(lengths))
-    kept = places[first]
-    kept.sort()
-    return Written(sizes, numbers[kept], postings | np.minimum(ends, MAX_FREQUENCY))
+    is_first = np.zeros(count, np.bool_)
+    is_first[places[first]] = True
+    return Written(sizes, numbers[is_first], postings | np.minimum(ends, MAX_FREQUENCY))
 
 
 def written_alone(numbers: Sequence[int]) -> Written:
@@ -113,9 +114,10 @@ class Delta:
         self._start.frombytes(ends.tobytes())
         self._terms.frombytes(some.terms.astype(np.int32).tobytes())
         self._postings[1].append(some.postings + (count << _PLACE) if count else some.postings)
-        for ordinal, codes in enumerate(tags, self.first + count):
-            self._tags.extend(codes)
-            self._tagged.extend([ordinal] * len(codes))
+        self._tags.extend(chain.from_iterable(tags))
+        first = self.first + count
+        ordinals = np.arange(first, first + len(tags), dtype=np.int32)
+        self._tagged.frombytes(ordinals.repeat(list(map(len, tags))).tobytes())
         self.ids += ids
 
     @property

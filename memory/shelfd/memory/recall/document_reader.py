@@ -1,6 +1,7 @@
 """From documents to arrays: what an index has of some documents that are put together."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -102,28 +103,30 @@ class DocumentReader:
     def _read_some(self, fields: Fields) -> ReadDocuments:
         texts = read_together(self._analyzer, fields["text"])
         terms = self._terms.of(texts.skim.word_numbers)
-        number, whens = self._vocabulary.__getitem__, fields["when"]
-        #: Terms that stand before and after the words of each; of a text that was read alone, its words, too.
-        around: list[int] = []
-        speakers, days, edges = [], [], [0]
-        for at, (author, when) in enumerate(zip(fields["author"], whens, strict=True)):
-            speaker, day, before = self._before(author, when)
-            speakers.append(speaker)
-            days.append(day)
-            around += before
-            if at in texts.alone:
-                around += map(number, texts.alone[at].words)
-            edges.append(len(around))
-            if at in texts.beside or at in texts.told:
-                around += self._after(texts.beside.get(at, ()), texts.told.get(at, ()), when)
-            edges.append(len(around))
-        sizes = np.diff(edges)
-        ahead, after, words = sizes[::2], sizes[1::2], texts.skim.ends - texts.skim.begins
+        number, whens, heads = self._vocabulary.__getitem__, fields["when"], self._heads
+        speakers, days, before = zip(
+            *[
+                heads.get((author, when // QUARTER_HOUR)) or self._before(author, when)
+                for author, when in zip(fields["author"], whens, strict=True)
+            ],
+            strict=True,
+        )
+        #: Terms that stand before the words of each; of a text that was read alone, its words, too.
+        opening = list(before)
+        for at, parsed in texts.alone.items():
+            opening[at] = [*before[at], *map(number, parsed.words)]
+        #: Those that stand after them, which most have none of.
+        closing: list[Sequence[int]] = [()] * len(whens)
+        for at in sorted(texts.beside.keys() | texts.told.keys()):
+            closing[at] = self._after(texts.beside.get(at, ()), texts.told.get(at, ()), whens[at])
+        sizes = np.array([*map(len, opening), *map(len, closing)], np.int64)
+        ahead, after, words = sizes[: len(whens)], sizes[len(whens) :], texts.skim.ends - texts.skim.begins
         lengths = ahead + words
-        begins = np.array(edges, np.int64) + len(terms)
+        begins = sizes.cumsum() - sizes + len(terms)
+        around = np.array([*chain.from_iterable(opening), *chain.from_iterable(closing)], np.int64)
         numbers = joined(
-            np.concatenate([terms, np.array(around, np.int64)]),
-            np.stack([begins[:-1:2], texts.skim.begins, begins[1::2]], axis=1).ravel(),
+            np.concatenate([terms, around]),
+            np.stack([begins[: len(whens)], texts.skim.begins, begins[len(whens) :]], axis=1).ravel(),
             np.stack([ahead, words, after], axis=1).ravel(),
         )
         columns = self._columns_of(fields, texts) | {"length": lengths.tolist(), "speaker": speakers, "day": days}

@@ -1,7 +1,7 @@
 """Documents into an index and out of it, and the tidying that follows."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from itertools import compress, islice
 from typing import Final
 
 import numpy as np
@@ -41,13 +41,16 @@ class DocumentWriter:
     def extend(self, documents: Iterable[Document]) -> None:
         """Put documents, each in place of the one of the same row."""
         some: list[Document] = []
+        source = iter(documents)
         try:
-            for document in documents:
-                some.append(document)
-                if len(some) >= self._contents.postings.room:
-                    full, some = some, []
-                    self.store(full)
-                    self._tidy()
+            while True:
+                room = self._contents.postings.room
+                some.extend(islice(source, room))
+                if len(some) < room:
+                    break
+                full, some = some, []
+                self.store(full)
+                self._tidy()
         finally:  # what came before an interruption is kept
             if some:
                 self.store(some)

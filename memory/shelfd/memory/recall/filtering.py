@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -62,8 +63,10 @@ class Filtering:
             code = codes.setdefault
             if values.count(value := values[0]) == len(values):  # as where many are written together
                 columns[name] = [-1 if value is None else code(value, len(codes))] * len(values)
-            else:
+            elif -1 in (known := list(map(codes.get, values, repeat(-1)))):
                 columns[name] = [-1 if value is None else code(value, len(codes)) for value in values]
+            else:
+                columns[name] = known
         columns["when"] = fields["when"]
         columns["expires_at"] = [NEVER if value is None else value for value in fields["expires_at"]]
         return columns

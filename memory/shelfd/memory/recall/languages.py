@@ -36,12 +36,19 @@ class ForeignLanguage(NamedTuple):
     idle: frozenset[str]  #: folded stop and question words
     signs: frozenset[str]  #: those of them that no other language has
     stem: Callable[[str], str]  #: of a folded word
+    stems: Callable[[list[str]], list[str]]  #: of some
     asks: Mapping[str, int] = _NO_KINDS  #: what a question with this word wants, see ANSWER_TYPES
     idle_characters: frozenset[str] = frozenset()  #: a word with one of them is idle, too
 
     def is_idle(self, word: str) -> bool:
         """Return whether a folded *word* says nothing of what a query is about."""
         return word in self.idle or not self.idle_characters.isdisjoint(word)
+
+    def content(self, words: Sequence[str]) -> list[str]:
+        """Return those of folded *words* that are not idle."""
+        idle = self.idle
+        content = [word for word in words if word not in idle]
+        return [word for word in content if self.idle_characters.isdisjoint(word)] if self.idle_characters else content
 
 
 def _lists(code: str) -> dict[str, Any]:
@@ -59,9 +66,11 @@ def _foreign_languages(own: str) -> tuple[ForeignLanguage, ...]:
             continue
         data = _lists(code)
         idle = frozenset(data["stop_words"]) | frozenset(data["question_words"])
-        stem = Stemmer.Stemmer(name, 0).stemWord
+        stemmer = Stemmer.Stemmer(name, 0)
         asks = {word: ANSWER_TYPES[kind] for kind, words in data["asks"].items() for word in words.split()}
-        found.append(ForeignLanguage(name, idle, idle.difference(data["elsewhere"]), stem, asks))
+        found.append(
+            ForeignLanguage(name, idle, idle.difference(data["elsewhere"]), stemmer.stemWord, stemmer.stemWords, asks)
+        )
     return tuple(found)
 
 
@@ -69,7 +78,7 @@ def _foreign_languages(own: str) -> tuple[ForeignLanguage, ...]:
 def _of_script(code: str) -> ForeignLanguage:
     data = _lists(code)
     idle = frozenset(data["stop_words"]) | frozenset(data["question_words"])
-    return ForeignLanguage(code, idle, idle, str, idle_characters=frozenset(data["question_characters"]))
+    return ForeignLanguage(code, idle, idle, str, list, idle_characters=frozenset(data["question_characters"]))
 
 
 @cache

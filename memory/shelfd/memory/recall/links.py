@@ -300,8 +300,8 @@ class Links:
         """Count what was noted since: what each previous note has that the one after it has not."""
         for noted, by in ((self._former, -1), (self._present, 1)):
             if noted:
-                tokens = sum([self._columns.length.item(previous) for _, previous in noted])
-                self._statistics.count_previous(self._added(noted), tokens, by)
+                tokens = self._columns.length[[previous for _, previous in noted]].sum(dtype=np.int64)
+                self._statistics.count_previous(self._added(noted), int(tokens), by)
                 noted.clear()
 
     def _added(self, pairs: Sequence[tuple[int, int]]) -> IntArray:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from shelfd.memory.notes.latin import LETTERS, SIGNS, WORDS, with_letters
 from shelfd.memory.recall.columns import BoolArray, IntArray, narrowed
 from shelfd.memory.recall.delta import starts_of
 from shelfd.memory.recall.meaning import ANSWER_TYPES
@@ -26,35 +27,37 @@ from shelfd.memory.recall.word_traits import (
     WordTraits,
 )
 
-_SEPARATOR: Final = f" {MARK} "
-#: Of ASCII, words in lower case and marks, with blanks for all that is in neither.
-_WORDS_AND_MARKS: Final = bytes(
-    code if code == ord(MARK) else ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ")
-    for code in range(256)
-)
-#: What a character of ASCII is.
+_SEPARATOR: Final = f" {MARK} ".encode()
+#: Words, folded, and marks, with blanks for all that is in neither.
+_WORDS_AND_MARKS: Final = MARK.encode() + WORDS[1:]
+#: What a character is, by its byte.
 _ALNUM, _INNER, _UPPER, _LOWER, _BEFORE_NAME, _BLANK, _IN_ADDRESS, _COLON = (1 << at for at in range(8))
-_CHARACTERS: Final = np.array(
-    [
-        sum(
-            bit
-            for bit, holds in (
-                (_ALNUM, chr(code).isalnum()),
-                (_INNER, chr(code).isupper() or chr(code) in "_-"),
-                (_UPPER, chr(code).isupper()),
-                (_LOWER, chr(code).islower()),
-                (_BEFORE_NAME, chr(code).islower() or chr(code).isdigit() or chr(code) in ",;"),
-                (_BLANK, chr(code) == " "),
-                (_IN_ADDRESS, chr(code) in "/@\\"),
-                (_COLON, chr(code) == ":"),
-            )
-            if holds
+_ASCII: Final = [chr(code) for code in range(128)]
+_CHARACTERS: Final = bytes(
+    sum(
+        bit
+        for bit, holds in (
+            (_ALNUM, one.isalnum()),
+            (_INNER, one.isupper() or one in "_-"),
+            (_UPPER, one.isupper()),
+            (_LOWER, one.islower()),
+            (_BEFORE_NAME, one.islower() or one.isdigit() or one in ",;"),
+            (_BLANK, one == " "),
+            (_IN_ADDRESS, one in "/@\\"),
+            (_COLON, one == ":"),
         )
-        for code in range(128)
-    ],
-    np.uint8,
+        if holds
+    )
+    for one in _ASCII
+) + bytes(_ALNUM if byte in LETTERS else 0 for byte in range(128, 256))
+_NAME, _COMPOUND, _ADDRESS, _MONEY, _PERCENT, _SIGN = 1, 2, 4, 8, 16, 32
+#: What signs show, by their bytes: a sum of money, percents, or that the text is not ASCII once it is folded.
+_SHOWN: Final = bytes(
+    {"$": _MONEY, "%": _PERCENT}.get(chr(byte), 0)
+    if byte < 128
+    else (_SIGN if byte in SIGNS.values() else 0) | (_MONEY if byte in {SIGNS[sign] for sign in "€£¥"} else 0)
+    for byte in range(256)
 )
-_NAME, _COMPOUND, _ADDRESS, _MONEY, _PERCENT = 1, 2, 4, 8, 16
 _COUNTED: Final = 2  #: bits of a word by which the different ones of a text are counted
 
 
@@ -77,7 +80,10 @@ class Skimmed(NamedTuple):
         idle: How many are stop or question words of the shelf's language.
         compounds: Whether there may be names made of several words.
         addresses: Whether there may be addresses.
-        priced: Whether there are signs of dollars or percents.
+        priced: Whether there are signs of sums of money or percents.
+        signed: Whether there are signs by which they are not ASCII once they are folded.
+        figures: Whether three words in a row begin with digits, as those of a day in figures or of a version do.
+        measured: Whether there may be a quantity or a version.
     """
 
     folded: bytes
@@ -96,6 +102,9 @@ class Skimmed(NamedTuple):
     compounds: BoolArray
     addresses: BoolArray
     priced: BoolArray
+    signed: BoolArray
+    figures: BoolArray
+    measured: BoolArray
 
     def places_that_tell(self, some: Sequence[int]) -> list[list[int]]:
         """Return for each of *some* texts which of its words may tell of a day as seen from another."""
@@ -114,10 +123,13 @@ class Skimmed(NamedTuple):
         return text.decode().split()
 
 
-def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
-    """Return what the words of *texts*, which are ASCII without marks, show, one text at least."""
-    joined = _SEPARATOR.join(texts) + _SEPARATOR
-    characters = joined.encode()
+def skimmed(texts: Sequence[bytes], traits_of: WordTraits) -> Skimmed:
+    """Return what the words of *texts* show, one at least, which :func:`as_latin` made of some without marks."""
+    characters = _SEPARATOR.join(texts) + _SEPARATOR
+    places = _places(list(map(len, texts)))
+    by_characters = _by_characters(characters, places[:-1])
+    if not characters.isascii() and len(more := with_letters(characters)) > len(characters):
+        characters, places = more, _places([len(with_letters(text)) for text in texts])
     folded = characters.translate(_WORDS_AND_MARKS)
     traits_of.make_room()
     traits = traits_of.of_words(folded)
@@ -127,20 +139,11 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     begins[0] = 0
     begins[1:] = ends[:-1] + 1
     bits = traits & BITS
-    # A mark is no word: so every text has something here, and nothing stands beside words of another one.
     counted = ((bits & SAYS_NUMBER) != 0).astype(np.int64)
     counted += (bits & DIGITS) != 0
-    now, after = bits[:-1], bits[1:]
-    closer = (bits & CLOSER) != 0
-    closer[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & (DIGITS | UNIT)) != 0)
-    clock = (bits & CLOCK) != 0
-    clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
-    clock |= closer
+    closer, clock, figures, measured = (np.logical_or.reduceat(any_, begins) for any_ in _beside_numbers(bits))
+    signed, priced = by_characters & _SIGN != 0, by_characters & (_MONEY | _PERCENT) != 0
     shown = np.bitwise_or.reduceat(bits, begins)
-    lengths = np.array([0, *map(len, texts)], np.int64)
-    lengths[1:] += len(_SEPARATOR)
-    places = lengths.cumsum()
-    by_characters = _by_characters(characters, places[:-1])
     shown |= np.where(by_characters & _NAME, ANSWER_TYPES["name"], 0)
     shown |= np.where(by_characters & _MONEY, ANSWER_TYPES["money"], 0)
     return Skimmed(
@@ -152,20 +155,47 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
         (bits & TELLS).nonzero()[0],
         shown,
         np.add.reduceat(counted, begins),
-        np.logical_or.reduceat(closer, begins),
-        np.logical_or.reduceat(clock, begins),
+        closer | signed,
+        clock | signed,
         *_distinct(word_numbers, bits, ends - begins + 1),
         by_characters & _COMPOUND != 0,
         by_characters & _ADDRESS != 0,
-        by_characters & (_MONEY | _PERCENT) != 0,
+        priced,
+        signed,
+        figures,
+        measured | figures | priced | signed,
     )
+
+
+def _beside_numbers(bits: IntArray) -> tuple[BoolArray, BoolArray, BoolArray, BoolArray]:
+    """Return of which words follow :class:`Skimmed`'s *closer* and *clock*, *figures* and *measured*.
+
+    A mark is no word: so nothing stands beside words of another text.
+    """
+    now, after, is_number = bits[:-1], bits[1:], (bits & DIGITS) != 0
+    closer = (bits & CLOSER) != 0
+    measured, figures = closer.copy(), np.zeros_like(closer)
+    figures[1:-1] = is_number[:-2] & is_number[1:-1] & is_number[2:]
+    measured[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & UNIT) != 0)
+    closer[:-1] |= ((now & LAST_DIGIT) != 0) & ((after & (DIGITS | UNIT)) != 0)
+    clock = (bits & CLOCK) != 0
+    clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
+    clock |= closer
+    return closer, clock, figures, measured
+
+
+def _places(lengths: Sequence[int]) -> IntArray:
+    """Return where each of some texts begins that are joined, and where one after the last would."""
+    sizes = np.array([0, *lengths], np.int64)
+    sizes[1:] += len(_SEPARATOR)
+    return sizes.cumsum()
 
 
 def _by_characters(characters: bytes, begins: IntArray) -> IntArray:
     """Return for each text what its characters show."""
-    given = np.frombuffer(characters, np.uint8)
-    what = _CHARACTERS[given]
-    shown = np.zeros(len(what), np.uint8)
+    # The quickest look-up of many bytes there is.
+    what = np.frombuffer(characters.translate(_CHARACTERS), np.uint8)
+    shown = np.frombuffer(bytearray(characters.translate(_SHOWN)), np.uint8)
     # A blank, a capital and a small letter after one of those that may precede a name.
     named = (what[:-3] & _BEFORE_NAME != 0) & (what[1:-2] & _BLANK != 0)
     named &= (what[2:-1] & _UPPER != 0) & (what[3:] & _LOWER != 0)
@@ -174,8 +204,6 @@ def _by_characters(characters: bytes, begins: IntArray) -> IntArray:
     address = what & _IN_ADDRESS != 0
     address[1:] |= what[1:] & what[:-1] & _COLON != 0
     shown |= address * np.uint8(_ADDRESS)
-    shown |= (given == ord("$")) * np.uint8(_MONEY)
-    shown |= (given == ord("%")) * np.uint8(_PERCENT)
     found: IntArray = np.bitwise_or.reduceat(shown, begins).astype(np.int64)
     return found
 

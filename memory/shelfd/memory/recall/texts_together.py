@@ -5,10 +5,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from shelfd.memory.notes.words import addresses, compounds, ends_as_question
+from shelfd.memory.notes.latin import as_latin
+from shelfd.memory.notes.words import addresses, compounds, ends_as_question, fold
 from shelfd.memory.recall.analyzer import Analyzer, ParsedText
 from shelfd.memory.recall.columns import BoolArray, IntArray
-from shelfd.memory.recall.dates import OF_A_DAY, days_in_figures
+from shelfd.memory.recall.dates import days_in_figures
 from shelfd.memory.recall.languages import ForeignLanguage, is_open
 from shelfd.memory.recall.meaning import ANSWER_TYPES, MEASURED, answer_types_of
 from shelfd.memory.recall.quantities import quantities
@@ -16,6 +17,7 @@ from shelfd.memory.recall.skimming import Skimmed, skimmed
 from shelfd.memory.recall.time_spans import RelativeSpan
 from shelfd.memory.recall.word_traits import COMMON, DIGITS, FOREIGN, MARK, OPENS_TIME, TELLS, TIME, TYPES
 
+_MARK: Final = MARK.encode()
 _NUMBER: Final = ANSWER_TYPES["number"]
 _NUMBERS: Final = ANSWER_TYPES["numbers"]
 
@@ -57,13 +59,15 @@ class TextsTogether(NamedTuple):
 
 def read_together(analyzer: Analyzer, texts: Sequence[str]) -> TextsTogether:
     """Return what :meth:`Analyzer.parse_text` does of each of some *texts*."""
-    # First those that are not ASCII: whoever reads a text may forget all words, whose numbers the rest is told by.
-    alone = {at: analyzer.parse_text(text) for at, text in enumerate(texts) if not text.isascii() or MARK in text}
+    latin = [text.encode() if text.isascii() else as_latin(text) for text in texts]
+    # First those of other scripts: whoever reads a text may forget all words, whose numbers the rest is told by.
+    others = [at for at, text in enumerate(latin) if text is None or _MARK in text]
+    alone = {at: analyzer.parse_text(texts[at]) for at in others}
     plain = ["" if at in alone else text for at, text in enumerate(texts)] if alone else texts
-    skim = skimmed(plain, analyzer.traits)
+    skim = skimmed([b"" if at in alone else text or b"" for at, text in enumerate(latin)], analyzer.traits)
     temporal = (skim.bits & TIME) != 0
     for at in _where((skim.bits & OPENS_TIME != 0) & ~temporal):
-        temporal[at] = analyzer.lists.temporal.search(plain[at].lower()) is not None
+        temporal[at] = analyzer.lists.temporal.search(fold(plain[at])) is not None
     beside = _beside(plain, skim)
     told = _in_languages(analyzer, skim, temporal, beside)
     found = TextsTogether(
@@ -99,12 +103,11 @@ def _beside(texts: Sequence[str], skim: Skimmed) -> dict[int, list[str]]:
     """Return what texts are found by beside their words, whatever their language."""
     beside = {at: compounds(texts[at]) for at in _where(skim.compounds)}
     for at in _where(skim.addresses):
-        beside[at] = beside.get(at, []) + addresses(texts[at].lower())
-    numbers = skim.numbers
-    for at in _where((skim.bits & DIGITS != 0) & (skim.closer | skim.priced)):
-        folded = texts[at].lower()
+        beside[at] = beside.get(at, []) + addresses(fold(texts[at]))
+    for at in _where((skim.bits & DIGITS != 0) & skim.measured):
+        folded = fold(texts[at])
         found = quantities(folded)
-        if numbers.item(at) >= OF_A_DAY:
+        if skim.figures[at]:
             found += days_in_figures(folded)
         beside[at] = beside[at] + found if at in beside else found
     return beside
@@ -114,14 +117,14 @@ def _in_languages(
     analyzer: Analyzer, skim: Skimmed, temporal: BoolArray, beside: dict[int, list[str]]
 ) -> dict[int, tuple[RelativeSpan, ...]]:
     """Add the forms that words have in the languages of texts; return the times of which these tell."""
-    bits, languages = skim.bits, dict[int, ForeignLanguage]()
-    is_foreign = bits & FOREIGN != 0
+    bits, languages, words = skim.bits, dict[int, ForeignLanguage](), dict[int, list[str]]()
+    is_foreign = (bits & FOREIGN != 0) | skim.signed
     for at in _where(is_foreign | ((bits & COMMON != 0) & is_open(skim.distinct, skim.idle))):
         find = analyzer.language_of if is_foreign[at] else analyzer.language_by_common_words
-        if (language := find(skim.words_of(at))) is not None:
-            languages[at] = language
+        if (language := find(said := skim.words_of(at))) is not None:
+            languages[at], words[at] = language, said
     for at in range(len(bits)) if analyzer.has_parts else languages:
-        if forms := analyzer.forms_beside(skim.words_of(at), languages.get(at)):
+        if forms := analyzer.forms_beside(words.get(at) or skim.words_of(at), languages.get(at)):
             beside[at] = [*beside.get(at, ()), *forms]
     tells = bits & TELLS != 0
     if analyzer.is_english:
@@ -130,7 +133,7 @@ def _in_languages(
         tells &= temporal
     found: dict[int, tuple[RelativeSpan, ...]] = {}
     for at, places in zip(some := _where(tells), skim.places_that_tell(some), strict=True):
-        if spans := analyzer.told_spans(skim.words_of(at), languages.get(at), places):
+        if spans := analyzer.told_spans(words.get(at) or skim.words_of(at), languages.get(at), places):
             found[at] = spans
     return found
 

@@ -164,7 +164,9 @@ class WordTraits(dict[str, int]):
             words = [text[begin:end] for begin, end in places]
             found = [self[word.decode()] for word in words]
             traits[missing] = found
-            new = {word: one for word, one in zip(words, found, strict=True) if len(word) <= LONGEST}
+            new = dict(zip(words, found, strict=True))
+            if (ends[missing] - begins[missing]).max() > LONGEST:
+                new = {word: one for word, one in new.items() if len(word) <= LONGEST}
             self._table.add(list(new), list(new.values()))
         return traits
 

@@ -77,15 +77,18 @@ def _divided(some: Sequence[Applied[Any]], *, is_large: bool) -> Iterator[Portio
     rows = [row for applied in some for row in applied.rows]
     after, purged = rows[0].seq - 1, purged_in(rows)
     if len(rows) > _LONGEST and not purged:
-        left = {note.row: note for note in notes}
+        changed = [row.row for row in rows]
+        in_order = changed == [note.row for note in notes]  # as many new notes are: each has one row
+        left = {} if in_order else {note.row: note for note in notes}
         last = (len(rows) - 1) // _LONGEST * _LONGEST
         for begin in range(0, last, _LONGEST):
-            part = rows[begin : begin + _LONGEST]
-            changed = dict.fromkeys(row.row for row in part)
-            taken = [left.pop(row) for row in changed if row in left]
+            some_rows = slice(begin, begin + _LONGEST)
+            part = rows[some_rows]
+            of_part = dict.fromkeys(() if in_order else changed[some_rows])
+            taken = notes[some_rows] if in_order else [left.pop(row) for row in of_part if row in left]
             yield Portion(after, part[-1].seq, taken, (), linked_in(part), is_large=is_large)
             after = part[-1].seq
-        notes, rows = list(left.values()), rows[last:]
+        notes, rows = notes[last:] if in_order else list(left.values()), rows[last:]
     yield Portion(after, some[-1].last_seq, notes, purged, linked_in(rows), is_large=is_large)
 
 

@@ -130,11 +130,14 @@ class HotNotes:
         """Take in the notes that were written, and forget links that may have changed."""
         for applied in group:
             if applied.notes:
-                for note_id in applied.notes.keys() & self._notes.keys():
+                known = applied.notes.keys() & self._notes.keys()
+                for note_id in known:
                     self._rendered.pop(note_id, None)
                     self._shown.pop(note_id, None)
-                written = applied.notes.values()
-                self._keep(written if self._is_read else [note for note in written if note.id in self._notes])
+                if self._is_read:
+                    self._keep(applied.notes.values())
+                elif known:
+                    self._keep([note for note in applied.notes.values() if note.id in known])
             if self._links:
                 for row in applied.rows:
                     if row.kind in OF_LINKS:

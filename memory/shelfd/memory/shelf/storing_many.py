@@ -15,7 +15,7 @@ from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 from shelfd.memory.errors import InvalidParams, ShelfError
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.inference import NOTHING_KNOWN, infer, scopes_by_words
+from shelfd.memory.notes.inference import scopes_by_words, untitled
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Note
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.nuggets import ensure_nugget
@@ -171,7 +171,7 @@ def _alike(tx: Transaction, first: Note, values: _Values, content: str, tags: tu
             *first[_NUGGET:_CONTENT],
             content,
             tuple([tag for tag in tags if tag != nugget]) if tags else (),
-            *infer("note", "", content, tags, NOTHING_KNOWN, by_words=by_words),
+            *untitled("note", by_words, tags),
             *first[_DOMAIN:_AUTHOR],
             values.get("author"),
             values.get("session_id"),
@@ -190,7 +190,9 @@ def _plain_text(content: str) -> tuple[str, Extra]:
 
 def _create(tx: Transaction, note: Note) -> StoredNote:
     tx.write_in(note.session_id, note.turn)
-    nugget = ensure_nugget(tx, note.nugget)
-    if note.turn is not None and (seq_to := stamp_turn(tx, nugget, note.session_id, note.turn)) is not None:
-        note = note._replace(seq_to=seq_to)
+    if note.turn is not None:
+        seq_to = stamp_turn(tx, ensure_nugget(tx, note.nugget), note.session_id, note.turn)
+        note = note if seq_to is None else note._replace(seq_to=seq_to)
+    elif not tx.knows(note.nugget):
+        ensure_nugget(tx, note.nugget)
     return _made(StoredNote, (tx.create_note(note, is_free=True), "created"))

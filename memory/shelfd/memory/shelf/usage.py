@@ -113,10 +113,11 @@ class UsageBuffer:
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Know that new notes were never used. Only imports add use, which they have counted by :meth:`raise_to`."""
+        stored = self._stored
         for applied in group:
-            for row in applied.rows:
-                if row.kind == "note.created" and row.row is not None and len(self._stored) < _KEPT:
-                    self._stored.setdefault(row.row, _NEVER_USED)
+            created = [row.row for row in applied.rows if row.kind == "note.created"]
+            new = [row for row in created if row is not None and row not in stored]
+            stored |= dict.fromkeys(new[: max(_KEPT - len(stored), 0)], _NEVER_USED)
 
     def clear(self) -> None:
         """Read again what is stored."""

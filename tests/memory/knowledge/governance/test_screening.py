@@ -15,6 +15,7 @@ _PIECES = st.sampled_from(
         *("hunter2hunter2!", "api_key=Ab3dEfGh1jKlMn0p", "https://ana:Xy7pw!x@host/x", "-----BEGIN PRIVATE KEY-----"),
         *("AKIA" + "QYLPMN5HHHXZ7J2Q", "fifteen-letters", "sixteen-letters-", "a" * 16, "b" * 15, "x" * 400),
         *("\0", "\n", "\r", "\x0b", ".", ",", "'", '"', "é", "密码", "パスワード", "ignoriere", "бот"),
+        *("contraseña", "Contraseña", "Über", "vergiß", "“", "»", "€", "\xa0", "éééééééé", "\u200b", "\xad", "–"),
         *([" "] * 20),
     ]
 )

@@ -127,9 +127,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def words_of(text: str) -> Sequence[bytes]:
     """Return the words of *text* in UTF-8 without what stands around them, Latin letters in lower case."""
+    return with_blanks(text).translate(BLANKED).split()
+
+
+def with_blanks(text: str) -> bytes:
+    """Return *text* in UTF-8, with blanks for signs beyond ASCII that stand around words."""
     if not text.isascii():
         text = _WIDE_SIGNS.sub(" ", text)
-    return text.encode("utf-8", "surrogatepass").translate(BLANKED).split()
+    return text.encode("utf-8", "surrogatepass")
 
 
 @cache

@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.knowledge.governance.leaning import telling_weights
-from shelfd.memory.knowledge.governance.orders import APART, BLANKED, DISGUISES, FRAME, WHOLE
+from shelfd.memory.knowledge.governance.orders import APART, BLANKED, DISGUISES, FRAME, WHOLE, with_blanks
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST
+from shelfd.memory.notes.latin import as_latin
 from shelfd.memory.notes.word_numbers import WordNumbers, places_of
 
 _IntArray = npt.NDArray[np.int64]
 _BoolArray = npt.NDArray[np.bool_]
 #: Parts of text that announce a secret, whatever words stand around them.
-_ANNOUNCING: Final = ("://", "-----BEGIN ")
+_ANNOUNCING: Final = (b"://", b"-----BEGIN ")
 
 
 class _Words(NamedTuple):
@@ -59,23 +60,32 @@ def worth_a_look(texts: Sequence[str], *, secrets: bool, orders: bool) -> list[b
         secrets: Whether secrets are looked for.
         orders: Whether orders are.
     """
-    found = np.array([not text.isascii() or len(text) > WHOLE for text in texts], np.bool_)
-    plain = ["" if is_odd else text for is_odd, text in zip(found.tolist(), texts, strict=True)]
-    lengths = np.array(list(map(len, plain)), np.int64)
-    joined, known = " ".join(plain), _words()
-    begins, ends, numbers = known.table.find(joined.encode().translate(BLANKED))
-    text_of = places_of(begins, lengths)
+    plain = list(map(_plain, texts))
+    found = np.array([text is None for text in plain], np.bool_)
+    joined, known = b" ".join([text or b"" for text in plain]), _words()
+    begins, ends, numbers = known.table.find(joined.translate(BLANKED))
+    text_of = places_of(begins, np.array([len(text or b"") for text in plain], np.int64))
     if secrets:
         found[text_of[known.assigns[numbers] | (ends - begins >= SHORTEST)]] = True
         for part in _ANNOUNCING:
             if part in joined:
-                found |= np.array([part in text for text in plain], np.bool_)
+                found |= np.array([part in (text or b"") for text in plain], np.bool_)
     if orders:
+        lengths = np.array(list(map(len, texts)), np.int64)
         found[text_of[known.orders[numbers]]] = True
         found |= _leaning(text_of, numbers, known, len(texts))
         found |= (np.bincount(text_of, minlength=len(texts)) * APART > lengths) & (lengths > FRAME)
     result: list[bool] = found.tolist()
     return result
+
+
+def _plain(text: str) -> bytes | None:
+    """A text in UTF-8 whose words tell all there is to tell of it; None if it is another one, or long."""
+    if len(text) > WHOLE:
+        return None
+    if text.isascii():
+        return text.encode()
+    return None if as_latin(text) is None else with_blanks(text)
 
 
 def _leaning(text_of: _IntArray, numbers: _IntArray, known: _Words, count: int) -> _BoolArray:

@@ -1,0 +1,82 @@
+"""Requests of an import are made of their file by one thread, ahead of the one that sends them."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from client.fake_daemon import FakeDaemon
+from client.test_import import answered
+from client.test_note_lines import LINES
+from shelfd.client.foreign import ForeignBatch
+from shelfd.client.sending import _ahead
+
+MADE: list[tuple[list[ForeignBatch], bytes]] = [([], b"%d" % number) for number in range(5)]
+
+
+class Requests:
+    """Yields some requests, and remembers on which threads it did, and how far it is."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.threads: set[str] = set()
+        self.made = 0
+        self.is_closed = False
+        self._error = error
+
+    def __call__(self) -> Generator[tuple[list[ForeignBatch], bytes]]:
+        try:
+            for one in MADE:
+                self.threads.add(threading.current_thread().name)
+                self.made += 1
+                yield one
+            if self._error is not None:
+                raise self._error
+        finally:
+            self.threads.add(threading.current_thread().name)
+            self.is_closed = True
+
+
+def test_all_are_made_in_their_order_by_one_other_thread() -> None:
+    requests = Requests()
+    assert list(_ahead(requests())) == MADE
+    assert requests.is_closed
+    assert len(requests.threads) == 1
+    assert threading.current_thread().name not in requests.threads
+
+
+def test_what_fails_is_raised_where_they_are_sent() -> None:
+    ahead = _ahead(Requests(OSError("the disk is gone"))())
+    assert [next(ahead) for _ in MADE] == MADE
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(ahead)
+
+
+def test_who_wants_no_more_ends_the_thread_which_is_one_ahead_at_most() -> None:
+    requests = Requests()
+    ahead = _ahead(requests())
+    assert next(ahead) == MADE[0]
+    ahead.close()
+    assert requests.is_closed
+    assert requests.made <= 2
+    assert len(requests.threads) == 1
+    assert not [thread for thread in threading.enumerate() if thread.name in requests.threads]
+
+
+def test_a_snapshot_is_imported_without_what_reads_other_formats(tmp_path: Path) -> None:
+    snapshot = tmp_path / "notes.jsonl"
+    snapshot.write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
+    with FakeDaemon(tmp_path / "s.sock", {"shelf.import": answered}) as daemon:
+        code = (
+            "import gc, sys\n"
+            f"sys.argv = ['shelfd', 'import', {str(snapshot)!r}, '--socket', {str(daemon.path)!r}, '--json']\n"
+            "from shelfd.client.cli import main\n"
+            "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
+            "heavy = {'sqlite3', 'zipfile', 'csv', 'hashlib', 'concurrent.futures', 'logging', 'asyncio'}\n"
+            "print(sorted(heavy & set(sys.modules)), gc.isenabled(), gc.get_freeze_count() > 0, file=sys.stderr)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == "[] True True\n"
+    assert '"created":3' in done.stdout
