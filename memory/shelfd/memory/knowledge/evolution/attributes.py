@@ -93,9 +93,15 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
 
 
 def _have_nothing_in_common(new: Statement, old: Statement) -> bool:
-    if not new.subject.isdisjoint(old.subject) or not new.subject.isdisjoint((*old.core, *old.rest)):
+    """Return whether no word of a subject is one of the other statement, in whatever form."""
+    said, before = ({word[:_ALIKE] for word in each.subject} for each in (new, old))
+    if not said.isdisjoint(before):
         return False
-    return old.subject.isdisjoint((*new.core, *new.rest))
+    also, also_before = ({word[:_ALIKE] for word in (*each.core, *each.rest)} for each in (new, old))
+    return said.isdisjoint(also_before) and before.isdisjoint(also)
+
+
+_ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
 class _Known(NamedTuple):

@@ -229,7 +229,7 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
         return updated(new, "done otherwise now")
     if (how := turned(new, old)) is not None:
         return updated(new, how)
-    if set(new.core) == set(old.core):
+    if set(new.core) == set(old.core) or _is_so_at_times(new, old):
         return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
         is_same_time = times(new) == times(old) or (new.now and not times(old))
@@ -243,6 +243,16 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     if may_contain(new.core, old.core) or _happens_elsewhere(new, old):
         return ADDS
     return _other_name(new, old)
+
+
+def _is_so_at_times(new: Statement, old: Statement) -> bool:
+    """Return whether the newer value is only so at some times, or in one of several places: in summer, in staging."""
+    if not new.rest or new.now or new.corrects or new.language in ("zh", "ja") or new.value is Value.TIME:
+        return False
+    more = new.rest - old.rest - {*old.core}
+    lists = lexicon(new.language).lists
+    days = {word for word in more if word[0] == "~" and ":" not in word and not any(map(str.isdigit, word))}
+    return bool(days) or not more.isdisjoint(lists["at_times"])
 
 
 def _goes_on_elsewhere(new: Statement, old: Statement) -> bool:
