@@ -12,7 +12,7 @@ from importlib import import_module
 
 import structlog
 
-from shelfd.daemon import served
+from shelfd.daemon import huge_pages, served
 from shelfd.daemon.composition import Parts, build, socket_mode
 from shelfd.daemon.host import SystemClock
 from shelfd.daemon.logging import Threshold
@@ -110,6 +110,7 @@ async def _load(loaded: Loaded, places: Places, parts: Parts) -> None:
 
     Of two threads that need the interpreter each takes more than twice as long, and so do requests meanwhile. Hence
     one after the other, and the code module by module: in between, requests have the interpreter for themselves.
+    From then on memory is kept in huge pages.
     """
     for load in common():
         await asyncio.to_thread(load)
@@ -119,6 +120,7 @@ async def _load(loaded: Loaded, places: Places, parts: Parts) -> None:
         await asyncio.to_thread(load)
     await asyncio.to_thread(_import_beside, loaded, places)
     gc.freeze()
+    await huge_pages.follow(SystemClock())
 
 
 def _import_beside(loaded: Loaded, places: Places) -> None:
