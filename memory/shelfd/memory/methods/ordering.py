@@ -1,8 +1,8 @@
 """The order of results that fit a query about equally well: by what its kind of question goes by, never by score."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from operator import attrgetter, mul
+from math import inf
+from operator import attrgetter, mul, sub
 from typing import Final
 
 from shelfd.memory.methods.found import Found
@@ -32,7 +32,7 @@ def ordered(found: Sequence[Found], intent: Intent, *, explain: bool = False) ->
     result = list(found)
     scores = [item.score for item in result]
     near = scores[0] * _NEAR if scores else 0.0
-    if not explain and True not in [above - below <= near for above, below in pairwise(scores)]:
+    if not explain and min(map(sub, scores, scores[1:]), default=inf) > near:
         return result
     policy = POLICIES[intent]
     if not explain and not policy.time and _differ_in_text_alone(result):

@@ -185,6 +185,8 @@ def _answer(
 
 
 def _mark_contradicted(shelf: Shelf, found: Sequence[Found]) -> None:
+    if shelf.conflicts.has_none:
+        return
     disputed = shelf.conflicts.of([item.note.row for item in found])
     for item in found if disputed else ():
         item.conflicts = disputed.get(item.note.row, ())

@@ -102,7 +102,8 @@ def rank(
     focus = shelf.projection(ShelfIndex).as_planned(planned)
     wanted = filters._replace(but=planned.passed_over) if planned.passed_over else filters
     focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain, ahead=ahead)
-    notes = planned.over(shelf.hot.at({note_id: row for (row, note_id, _, _), *_ in focused.found}))
+    rows = {note_id: row for row, note_id, _, _ in [judged[0] for judged in focused.found]}
+    notes = planned.over(shelf.hot.at(rows))
     get = notes.get
     found = [
         Found(note, score, relevant, None, signals, coverage, relevance, (), stands)

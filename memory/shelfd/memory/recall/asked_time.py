@@ -1,6 +1,7 @@
 """The time that a query speaks of as seen from today, and which documents are of it."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.dates import GradedDays
@@ -8,6 +9,8 @@ from shelfd.memory.recall.document import Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.question import MOST_TERMS, OF_TIME, WHEN, Question
 from shelfd.memory.recall.time_spans import told_date
+
+_NOTHING: Final[frozenset[int]] = frozenset()
 
 
 class AskedTime:
@@ -29,7 +32,7 @@ class AskedTime:
             spans = [span for span in parsed.relative if span.places and parsed.timed.issuperset(span.places)]
             self._days = [days for span in spans if (days := span.days(today)) is not None]
             self._told = [_numbers(index, told_date(span, today)) for span in spans if span.is_date]
-        self._asked = frozenset[int]().union(*self._told)
+        self._asked = _NOTHING.union(*self._told) if self._told else _NOTHING
 
     @property
     def is_asked(self) -> bool:

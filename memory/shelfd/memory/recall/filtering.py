@@ -43,7 +43,7 @@ class Filtering:
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_CODED, TAGS)}
         self._codes_of: dict[tuple[str, ...], list[int]] = {}  # of some tags together
         self._nuggets = array("q")  # of each code the first and the last ordinal
-        self._expiring = False
+        self.is_expiring = False  #: whether any document says when it expires
         self._dated = array("q")  # ordinal, from when and until when, of each that says so
 
     def over(self, columns: Columns, postings: Postings) -> "Filtering":
@@ -51,7 +51,7 @@ class Filtering:
         other = Filtering(columns, postings)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
         other._nuggets = self._nuggets[:]
-        other._expiring = self._expiring
+        other.is_expiring = self.is_expiring
         other._dated = self._dated[:]
         return other
 
@@ -82,7 +82,7 @@ class Filtering:
             self._nuggets[2 * nugget + 1] = first + count - 1 - nuggets[::-1].index(nugget)
         begins, ends = fields["valid_from"], fields["valid_to"]
         if fields["expires_at"].count(None) < count:
-            self._expiring = True
+            self.is_expiring = True
         if begins.count(None) < count or ends.count(None) < count:
             for ordinal, (begin, end) in enumerate(zip(begins, ends, strict=True), first):
                 if begin is not None or end is not None:
@@ -118,7 +118,7 @@ class Filtering:
         if filters.session is not None and not filters.has_private:
             own = self._codes["session"].get(filters.session, -2)
             admitted &= ((flags & PRIVATE) == 0) | (columns.session[ordinals] == own)
-        if self._expiring and not filters.include_expired:
+        if self.is_expiring and not filters.include_expired:
             admitted &= columns.expires_at[ordinals] > filters.now
         if filters.since is not None:
             admitted &= columns.when[ordinals] >= filters.since
@@ -185,7 +185,7 @@ class Filtering:
         self._codes = {name: {value: code for code, value in enumerate(values[name])} for name in self._codes}
         self._dated = array("q", dated.tobytes())
         self._find_nuggets()
-        self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
+        self.is_expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
     def renumber(self, numbers: IntArray) -> None:
         """Use other ordinals (see :meth:`Columns.renumber`)."""

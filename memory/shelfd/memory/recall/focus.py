@@ -27,7 +27,6 @@ from shelfd.memory.recall.relevance import (
     RelatedTerms,
     ResolvedQuestion,
     calibration,
-    is_below,
     match,
     observe,
     resolve,
@@ -108,7 +107,7 @@ class Focus:
         if self._last is None or self._last[0] != query:
             parsed = self._index.analyzer.parse_query(query)
             question = self._questions.parse_in(parsed.language, query, parsed.words, parsed.timed)
-            self._last = query, (parsed._replace(wants=question.wants), question)
+            self._last = query, (parsed.wanting(question.wants) if question.wants else parsed, question)
         return self._last[1]
 
     def matched(self, query: str, row: int) -> int:
@@ -162,7 +161,7 @@ class Focus:
         kept = self.kept(best, rival, aim)
         found = self._judged(kept[: max(k, 0)])
         if kept is best:
-            return Focused(found, [])
+            return made(Focused, (found, []))
         here = {one.hit.row for one in found}
         reason: Literal["another_name", "little_in_common"] = "another_name" if rival >= 0 else "little_in_common"
         coverage, share = (rival, _RIVAL_SHARE) if rival >= 0 else (_LEAST_COVERAGE, _LEAST_SHARE)
@@ -202,7 +201,7 @@ class Focus:
         if row not in self._names and not question.runs:  # as most: the same, without what only names need
             hit, words = Hit(row, "", ratio, {}), self._index.words_of(row, question.numbers)
             found = match(question, words)
-            if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
+            if ratio < self._least_ratio or self._bound.for_question(question)(found, ratio):
                 return made(Judged, (hit, 0.0, 0.0, False, False))
             features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
             relevance = self._constants.probability(features)
@@ -211,7 +210,8 @@ class Focus:
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
         look = Inspection(self._index, self._names, admitted, standing, question, aim, self._constants, self._no_time)
-        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
+        if not question.runs:
+            look.is_below, look.least_ratio = self._bound.for_question(question), self._least_ratio
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
         return self._judged(kept[:1])[0] if kept else Judged(best[0].hit, 0.0, 0.0, False)
@@ -249,7 +249,7 @@ class Focus:
         resolved = resolve(index, question, self._related)
         look = Inspection(index, self._names, admitted, standing, resolved, aim, self._constants, time)
         if not explain and aim != "topic" and not resolved.runs:
-            look.bound, look.least_ratio = self._bound, self._least_ratio
+            look.is_below, look.least_ratio = self._bound.for_question(resolved), self._least_ratio
         best = look.at(hits[:k], hits)
         if len(hits) > k and len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.recall.contents import Contents
+from shelfd.memory.recall.document import made
 from shelfd.memory.recall.fields import (
     MOST_TOGETHER,
     Added,
@@ -58,7 +59,7 @@ class Impacts:
                 self._keep(numbers[at], added)
         elif count >= most:
             return None
-        return BaseScores(total(size, [added for added in known if added is not None]), {})
+        return made(BaseScores, (total(size, [added for added in known if added is not None]), {}))
 
     def _keep(self, number: int, added: Added) -> None:
         size = sum([each.nbytes for each in added])

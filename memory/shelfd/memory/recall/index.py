@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.room import make_room
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
@@ -34,7 +33,7 @@ from shelfd.memory.recall.with_words import having, near
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
-#: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
+#: Documents whose terms are kept as sets: some 2 KiB each.
 _CACHED_SETS: Final = 2_048
 
 
@@ -278,9 +277,9 @@ class RecallIndex:
         What one of a hundred documents has is rare on a shelf of any size: else the words of a question would weigh
         less against its names the more other notes there are.
         """
-        idf, own = self._contents.statistics.idf, self._contents.statistics.own
-        rare = min(idf(1), _RARE)
-        return [1.0 if number is None or own[number] <= 1 else min(1.0, idf(own[number]) / rare) for number in numbers]
+        idfs, own = self._contents.statistics.idfs, self._contents.statistics.own
+        rare = min(idfs[1], _RARE)
+        return [1.0 if number is None or own[number] <= 1 else min(1.0, idfs[own[number]] / rare) for number in numbers]
 
     def id_of(self, row: int) -> str:
         """Return the id of the document of *row*, which is known."""
@@ -309,7 +308,7 @@ class RecallIndex:
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:
-            make_room(self._term_sets)
+            self._term_sets.clear()  # to forget those alone that were found first costs as much as to make them again
         self._term_sets[ordinal] = found
         return found
 

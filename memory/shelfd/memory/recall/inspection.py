@@ -8,14 +8,13 @@ from shelfd.memory.recall.document import Hit, Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
 from shelfd.memory.recall.relevance import (
-    Bound,
     Calibration,
     DocumentContext,
     Features,
+    IsBelow,
     Matched,
     ResolvedQuestion,
     holds_all,
-    is_below,
     match,
     observe,
 )
@@ -72,14 +71,14 @@ class Inspection:
         self._words_of_all = time.words_of_all if time.is_asked else index.words_of_all
         self._aim = aim
         self._rival: float | None = None  # not known yet
-        self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
+        self.is_below: IsBelow | None = None  #: documents without a name that it tells of are not looked at any closer
         self.least_ratio = 0.0  #: nor those that score less
 
     def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
         """Return what is known of the *chosen* of all *hits* that score at all."""
         best = hits[0].score if hits else 1.0
         question, named, names_stand = self._question, self._named, self._standing.names
-        bound, least_ratio = self.bound, self.least_ratio
+        is_below, least_ratio = self.is_below, self.least_ratio
         scored = [hit for hit in chosen if hit.score > 0]
         words_of_all = self._words_of_all([hit.row for hit in scored], question.numbers)
         found: list[Candidate] = []
@@ -92,7 +91,7 @@ class Inspection:
                 if has_name or names_stand:
                     found.append(self._beside_names(hit, ratio, words, matched, has_name=has_name))
                     continue
-                if bound is None or not is_below(bound, question, matched, ratio):
+                if is_below is None or not is_below(matched, ratio):
                     features = observe(question, words, matched, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
                     relevance = self._probability(features)
             found.append(made(Candidate, (hit, ratio, False, False, False, features, relevance)))

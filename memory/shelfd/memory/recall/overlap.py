@@ -35,7 +35,7 @@ def overlap(contents: Contents, terms: Sequence[str], filters: NoteFilter) -> Wo
     if not numbers:
         return _NOTHING
     ordinals, places, frequencies = contents.postings.lookup(numbers)
-    idf = np.array([statistics.idf(int(statistics.own[number])) for number in numbers])
+    idf = np.array([statistics.idfs[statistics.own[number]] for number in numbers])
     counts = np.bincount(ordinals, minlength=1)
     weights: FloatArray = np.bincount(ordinals, idf[places] * frequencies / (frequencies + 1), len(counts)).astype(
         np.float64

@@ -166,8 +166,10 @@ class Postings:
 
     def terms_of(self, ordinal: int, most: int | None = None) -> Sequence[int]:
         """Return the distinct terms of *ordinal*, which is alive; at *most* so many, the first ones."""
-        delta = self._delta_of(ordinal)
-        if delta is not None:
+        delta = self._delta
+        if ordinal < delta.first and self._below:  # as in a layer alone
+            delta = self._delta_of(ordinal) or delta
+        if ordinal >= delta.first:
             return delta.terms_of(ordinal)[:most]
         segment = self._segments[bisect_right(self._ends, ordinal)]
         return segment.terms.listed(ordinal - segment.first, most)
@@ -202,6 +204,8 @@ class Postings:
     def ids_of(self, ordinals: Sequence[int]) -> list[str]:
         """Return the id of each of *ordinals*."""
         first, ids, id_of = self._delta.first, self._delta.ids, self.id_of
+        if not first:
+            return list(map(ids.__getitem__, ordinals))
         return [ids[ordinal - first] if ordinal >= first else id_of(ordinal) for ordinal in ordinals]
 
     def runs(self, terms: Sequence[int], within: Stretch | None = None) -> list[list[Run]]:

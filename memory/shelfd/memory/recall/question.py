@@ -128,7 +128,7 @@ class Questions:
             before = word
         if not found and not timed and language is not None:  # "sein" alone asks for what is called so
             return self.parse_in(None, query, words, timed)
-        return Question(tuple(found.values()), self._wants(wants, words, found.values()))
+        return made(Question, (tuple(found.values()), self._wants(wants, words, found.values())))
 
     def _asked(self, term: str, word: str, before: str, after: str, asks: int, *, kind: bool, name: bool) -> AskedTerm:
         # Two pairs of characters with one in common are pieces of one run.

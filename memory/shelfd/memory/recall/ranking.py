@@ -1,6 +1,6 @@
 """From base scores to the final order: session smoothing, author, time and question rules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from shelfd.memory.recall.columns import QUESTION, TEMPORAL, Columns, FloatArray, IntArray
 from shelfd.memory.recall.dates import GradedDays, date_grades
+from shelfd.memory.recall.document import made
 from shelfd.memory.recall.engine import engine
 from shelfd.memory.recall.fields import BaseScores
 
@@ -30,8 +31,21 @@ _SIGNALS: Final = tuple(
 _UNITS: Final = 1_000_000  #: in 1: what scores are compared in
 _FEW: Final = 64  #: documents that are put in order as lists
 _SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
-_TOGETHER: Final = 32  #: neighbouring totals of which the largest is looked at first
+_TOGETHER: Final = 32  #: totals of which the largest is looked at first
 EQUAL: Final = 1 / _UNITS  #: totals that differ by less are equal
+
+
+#: What a rule adds to the scores of ordinals, by its name; some depend on a number that the query asks for.
+RULES: Final[Mapping[str, Callable[[Columns, IntArray, int], FloatArray]]] = {
+    "telling": lambda columns, at, _: _TELLING.take(columns.telling.take(at)),
+    "question": lambda columns, at, _: _QUESTION.take(columns.flags.take(at)),
+    "author": lambda columns, at, speaker: AUTHOR * (columns.speaker.take(at) == speaker),
+    "when": lambda columns, at, _: _WHEN.take(columns.flags.take(at)),
+    "kind": lambda columns, at, wants: KIND * ((columns.answer_types.take(at) & wants) != 0),
+}
+
+#: Gives what a rule adds to each document of the shelf.
+KeptRules: TypeAlias = Callable[[str, int], FloatArray]
 
 
 class Rules(NamedTuple):
@@ -63,22 +77,29 @@ class Scored(NamedTuple):
     is_alone: bool = False  #: that is all there is: totals are scores
 
 
-def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
-    """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0."""
+def final_scores(
+    base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules, kept: KeptRules | None = None
+) -> Totals:
+    """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0.
+
+    What they add may be *kept*.
+    """
     relevance = base.total.take(eligible)
     best = float(np.maximum.reduce(relevance))  # what max() does, by a detour
     relevance /= best
     if not base.parts:
-        return Totals(best, {}, with_rules(relevance, at, columns, rules))
+        return made(Totals, (best, {}, with_rules(relevance, at, columns, rules, kept), None))
     beyond = beyond_words(relevance, at, columns, rules)
     parts = {name: part[eligible] / best for name, part in base.parts.items()}
     return Totals(best, {**parts, **beyond}, sum(beyond.values(), relevance))
 
 
-def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> FloatArray:
+def with_rules(
+    relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules, kept: KeptRules | None = None
+) -> FloatArray:
     """Return the *relevance* (0 to 1) of the ordinals *at* and what the rules add to it."""
     if engine.loops is None:
-        total, *others = beyond_words(relevance, at, columns, rules).values()
+        total, *others = beyond_words(relevance, at, columns, rules, kept).values()
         for part in (*others, relevance):
             total += part
         return total
@@ -86,20 +107,20 @@ def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rul
     return totals + DATE * date_grades(columns.day[at], rules.dates) if rules.dates else totals
 
 
-def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
+def beyond_words(
+    relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules, kept: KeptRules | None = None
+) -> dict[str, FloatArray]:
     """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
-    flags = columns.flags.take(at)
-    found = {
-        "session": session_means(relevance, columns.group.take(at), SESSION),
-        "telling": _TELLING.take(columns.telling.take(at)),
-        "question": _QUESTION.take(flags),
-    }
+    asked = [("telling", 0), ("question", 0)]
     if rules.speaker is not None:
-        found["author"] = AUTHOR * (columns.speaker.take(at) == rules.speaker)
+        asked.append(("author", rules.speaker))
     if rules.asks_when:
-        found["when"] = _WHEN.take(flags)
+        asked.append(("when", 0))
     if rules.wants:
-        found["kind"] = KIND * ((columns.answer_types.take(at) & rules.wants) != 0)
+        asked.append(("kind", rules.wants))
+    found = {"session": session_means(relevance, columns.group.take(at), SESSION)}
+    for name, value in asked:
+        found[name] = RULES[name](columns, at, value) if kept is None else kept(name, value).take(at)
     if rules.dates:
         found["date"] = DATE * date_grades(columns.day[at], rules.dates)
     return found
@@ -159,8 +180,8 @@ def _likely(values: FloatArray, k: int) -> IntArray:
     if not 0 < k < len(values):
         return np.arange(len(values) if k else 0)
     some = len(values) // _TOGETHER
-    if some >= _SEVERAL * k:  # as on all but small shelves: then few are as large as the largest of k stretches
-        least = values[: some * _TOGETHER].reshape(some, _TOGETHER).max(axis=1)
+    if some >= _SEVERAL * k:  # as on all but small shelves: then few are as large as the largest of k parts
+        least = np.maximum.reduce(values[: some * _TOGETHER].reshape(_TOGETHER, some))
         least.partition(-k)
         (likely,) = (values > least[-k] - 2 * EQUAL).nonzero()
         chosen: IntArray = likely[_by_order(values.take(likely), k)]

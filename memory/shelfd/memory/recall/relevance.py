@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp, log
-from operator import mul
+from operator import attrgetter, mul
 from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.document import Words, made
@@ -36,6 +36,9 @@ _KEPT_TERMS: Final = 1 << 12
 _NOTHING: Final[frozenset[int]] = frozenset()
 #: The bits of terms; see :attr:`ResolvedQuestion.found_by`.
 TERMS: Final = (1 << MOST_TERMS) - 1
+_BITS: Final = tuple(1 << at for at in range(MOST_TERMS))
+_other_of: Final = attrgetter("other")
+_is_number: Final = attrgetter("is_number")
 #: Answers that are numbers or times.
 _NAME: Final = ANSWER_TYPES["name"]
 _TOLD: Final = ~(_NAME | ANSWER_TYPES["cause"])
@@ -70,6 +73,8 @@ _BOUNDED: Final = frozenset({"coverage", "held_words", "lacks", "ratio"})
 _ROUNDING: Final = 1e-9
 
 Features: TypeAlias = tuple[float, ...]
+#: Tells of what a document's words match, and its score as a share of the best, that it cannot be relevant.
+IsBelow: TypeAlias = "Callable[[Matched, float], bool]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,19 @@ class Bound(NamedTuple):
     def least_ratio(self) -> float:
         """The share of the best score below which no such document is relevant, whatever it matches."""
         return (self.least - self.coverage - max(self.held_words)) / self.ratio if self.ratio > 0 else 0.0
+
+    def for_question(self, question: "ResolvedQuestion") -> "IsBelow":
+        """Return what tells that a document cannot be relevant to *question*; not for scripts without spaces."""
+        least, coverage, held_words, lacks, best = self
+        telling, total = question.telling, question.total or 1.0
+        count = telling.bit_count()
+
+        def is_below(found: Matched, ratio: float) -> bool:
+            weight, matched, _ = found
+            held = (telling & matched).bit_count()
+            return best * ratio + (held_words[held] + lacks[count - held]) + coverage * weight / total < least
+
+        return is_below
 
 
 @cache
@@ -192,45 +210,52 @@ class RelatedTerms:
 
 def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms) -> ResolvedQuestion:
     """Return the terms of *question* with their numbers in the index and their weights."""
-    terms = question.terms
-    number_of = index.number_of
+    terms, number_of = question.terms, index.number_of
     numbers = [number_of(asked.term) for asked in terms]
-    by_own_forms = {
-        at: other
-        for at, asked in enumerate(terms)
-        if asked.other is not None and (other := number_of(asked.other)) is not None
-    }
-    if by_own_forms:
+    by_own_forms: dict[int, int] = {}
+    if any(map(_other_of, terms)):
+        forms = [None if asked.other is None else number_of(asked.other) for asked in terms]
+        by_own_forms = {at: other for at, other in enumerate(forms) if other is not None}
         numbers = [by_own_forms.get(at) if number is None else number for at, number in enumerate(numbers)]
-    weights = [
-        rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
-    ]
-    term_bits = [1 << at for at in range(len(terms))]
-    found_by = {number: bit for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
+    term_bits = _BITS[: len(terms)]
+    found_by = {number: bit for number, bit in zip(numbers, term_bits, strict=True) if number is not None}
     for at, other in by_own_forms.items():
         found_by.setdefault(other, 1 << at)
-    numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
+    numerals = _NOTHING
+    if any(map(_is_number, terms)):
+        numerals = frozenset(
+            number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None
+        )
     if terms and terms[-1] is WHEN:
         found_by[OF_TIME] = term_bits[-1]
+    worth: list[tuple[int, float]] = []
     wanting = []
-    telling = subject = kinds = 0
-    for asked, bit, number, related in zip(terms, term_bits, numbers, related_terms.of(terms), strict=True):
+    total = 0.0
+    telling = subject = kinds = runs = 0
+    for asked, bit, number, weight, related in zip(
+        terms, term_bits, numbers, index.rarities(numbers), related_terms.of(terms), strict=True
+    ):
         _, light, _, wants, kind, run, is_name, _, _ = asked
+        own_weight = weight * _LIGHT if light else weight
+        worth.append((bit, own_weight))
+        total += own_weight
         for other in related:
             found_by[other] = found_by.get(other, 0) | bit << MOST_TERMS
         if wants:
             wanting.append((bit, wants))
-        if not light and not run:
+        if run:
+            runs += 1
+        elif not light:
             telling |= bit
             if kind:
                 kinds |= bit
             if not is_name and number not in numerals:
                 subject |= bit
-    return ResolvedQuestion(
-        terms, tuple(zip(term_bits, weights, strict=True)), sum(weights),
-        found_by, frozenset(found_by), frozenset(numerals), telling, subject, kinds, tuple(wanting),
-        sum([asked.run for asked in terms]), question.wants,
+    values = (
+        terms, tuple(worth), total, found_by, frozenset(found_by), numerals,
+        telling, subject, kinds, tuple(wanting), runs, question.wants,
     )  # fmt: skip
+    return made(ResolvedQuestion, values)
 
 
 def holds_all(question: ResolvedQuestion, name: AbstractSet[str], own: AbstractSet[int]) -> bool:
@@ -268,13 +293,15 @@ def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Matched:
         return _match_by_characters(question, own, before, related, matched)
     weight = 0.0
     for bit, whole in worth:
+        if not matched & bit:
+            continue
         if own & bit:
             weight += whole
         elif before & bit:
             weight += _PREVIOUS * whole
         elif related & bit:
             weight += _RELATED * whole
-        elif stood_for & bit:
+        else:
             weight += _NUMBER * whole
     return made(Matched, (weight, matched, own | related))
 
@@ -291,16 +318,6 @@ def _match_by_characters(question: ResolvedQuestion, own: int, before: int, rela
     parts = _by_characters(question.terms, parts)
     covered = [(bit, whole * part) for (bit, whole), part in zip(question.worth, parts, strict=True) if part]
     return Matched(sum(weight for _, weight in covered), sum(bit for bit, _ in covered), own | related)
-
-
-def is_below(bound: Bound, question: ResolvedQuestion, found: Matched, ratio: float) -> bool:
-    """Return whether a document without a name cannot be relevant; not for scripts without spaces."""
-    least, coverage, held_words, lacks, best = bound
-    weight, matched, _ = found
-    telling = question.telling
-    held = (telling & matched).bit_count()
-    of_words = held_words[held] + lacks[telling.bit_count() - held]
-    return best * ratio + of_words + coverage * weight / (question.total or 1.0) < least
 
 
 def observe(question: ResolvedQuestion, words: Words, found: Matched, context: DocumentContext) -> Features:

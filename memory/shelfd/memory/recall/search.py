@@ -25,6 +25,7 @@ from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments,
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
 from shelfd.memory.recall.impacts import Impacts
 from shelfd.memory.recall.inverted import Numbers
+from shelfd.memory.recall.kept_columns import KeptColumns
 from shelfd.memory.recall.postings import PostingLists, Run, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
@@ -76,6 +77,7 @@ class Search:
         self._two_stage_from = two_stage_from
         self._candidates = candidates
         self._impacts = Impacts(contents)
+        self._kept = KeptColumns(contents)
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
         self._place: Numbers = np.zeros(1, np.int32)
         self._own: Singles = np.zeros(1, np.float32)
@@ -112,7 +114,7 @@ class Search:
         if explain:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
-        return Ranking(hits, matched, len(query.terms))
+        return made(Ranking, (hits, matched, len(query.terms)))
 
     @property
     def is_wide(self) -> bool:
@@ -168,11 +170,16 @@ class Search:
         contents = self._contents
         if not terms.numbers:
             return None
-        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates, query.wants)
+        rules = made(Rules, (contents.authors.named(query.words), query.asks_when, query.dates, query.wants))
         ordinals, members, base = self._scored(terms, filters, rules, k, explain=explain)
+        kept = None
         if ordinals is None:
-            passing = contents.filtering.admitted(filters, slice(contents.columns.size))
-            passing &= base.total > 0
+            passing: BoolArray = base.total > 0
+            if contents.columns.size <= _WHOLE and self._kept.are_current():
+                passing &= self._kept.admitted(filters)
+                kept = self._kept.rule
+            else:
+                passing &= contents.filtering.admitted(filters, slice(contents.columns.size))
             (reached,) = passing.nonzero()
             ordinals = reached
         else:
@@ -183,7 +190,8 @@ class Search:
                 reached, ordinals = reached[admitted], ordinals[admitted]
         if not len(reached):
             return None
-        return Scored(final_scores(base, reached, ordinals, contents.columns, rules), ordinals)
+        totals = final_scores(base, reached, ordinals, contents.columns, rules, kept)
+        return made(Scored, (totals, ordinals, None, False))
 
     def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, int]:
         """Return the known terms with their weights, and how many match.
@@ -191,17 +199,17 @@ class Search:
         Of a query so long that its postings are too many, the most common terms count as unknown.
         """
         statistics, number_of = self._contents.statistics, self._contents.vocabulary.number_of
-        idf, in_own, in_previous = statistics.idf, statistics.own, statistics.previous
+        idfs, in_own, in_previous = statistics.idfs, statistics.own, statistics.previous
         known: list[tuple[int, float, float]] = []
         matched = 0
         for term in terms:
             number = number_of(term)
             if number is not None:
                 matched += in_own[number] > 0
-                known.append((number, idf(in_own[number]), idf(in_previous[number])))
+                known.append((number, idfs[in_own[number]], idfs[in_previous[number]]))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
-        return QueryTerms(numbers, own, previous, *statistics.averages()), matched
+        return made(QueryTerms, (numbers, own, previous, *statistics.averages())), matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""

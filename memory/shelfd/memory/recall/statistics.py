@@ -3,10 +3,29 @@
 from array import array
 from copy import copy
 from math import log
+from typing import Final
 
 import numpy as np
 
 from shelfd.memory.recall.columns import IntArray
+
+_KEPT: Final = 4_096  #: frequencies
+
+
+class InverseFrequencies(dict[int, float]):
+    """What terms weigh among so many *documents*, by how many have them: worked out once for each such number."""
+
+    __slots__ = ("documents",)
+
+    def __init__(self, documents: int) -> None:
+        super().__init__()
+        self.documents = documents
+
+    def __missing__(self, frequency: int) -> float:
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[frequency] = log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
+        return found
 
 
 class Statistics:
@@ -23,6 +42,7 @@ class Statistics:
         self.previous_tokens = 0
         self.own = array("i")  #: document frequency by term number
         self.previous = array("i")
+        self._idfs = InverseFrequencies(0)
 
     def copy(self) -> "Statistics":
         """Return the same counts, free to change."""
@@ -57,9 +77,12 @@ class Statistics:
         self.previous_tokens += by * tokens
         _add(self.previous, terms, by)
 
-    def idf(self, frequency: int) -> float:
-        """Return the BM25 inverse document frequency of a term in *frequency* documents."""
-        return log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
+    @property
+    def idfs(self) -> "InverseFrequencies":
+        """The BM25 inverse document frequency of a term, by how many documents have it."""
+        if self._idfs.documents != self.documents:
+            self._idfs = InverseFrequencies(self.documents)
+        return self._idfs
 
     def averages(self) -> tuple[float, float]:
         """Return the average lengths of both fields, in tokens; 1 where there are none."""

@@ -43,7 +43,7 @@ def near(
     for frequency, number in rarest:
         found = contents.postings.some(number, max(room, 1))
         lists.append(found)
-        weights.append(np.full(len(found), statistics.idf(frequency)))
+        weights.append(np.full(len(found), statistics.idfs[frequency]))
         room -= len(found)
         if room <= 0:
             break

@@ -19,6 +19,11 @@ class OpenConflicts:
         self._view = view
         self._has_none = False
 
+    @property
+    def has_none(self) -> bool:
+        """Whether that is known."""
+        return self._has_none
+
     def of(self, rows: Collection[int]) -> Mapping[int, Sequence[str]]:
         """Return the ids of the open conflicts of the notes with these *rows*, some hundred at most, by row."""
         if self._has_none:

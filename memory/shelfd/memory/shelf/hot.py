@@ -72,8 +72,10 @@ class HotNotes:
 
     def links(self, ids: Sequence[str]) -> dict[str, Sequence[Link]]:
         """Return the links that leave each of the notes, in the order they were made."""
-        kept = self._links.get
-        found: dict[str, Sequence[Link]] = {i: links for i in ids if (links := kept(i)) is not None}
+        kept = list(map(self._links.get, ids))
+        found: dict[str, Sequence[Link]] = {
+            note_id: links for note_id, links in zip(ids, kept, strict=True) if links is not None
+        }
         if len(found) < len(ids):
             read = self._view.links.leaving([note_id for note_id in ids if note_id not in found])
             if len(self._links) + len(read) > _KEPT:

@@ -12,7 +12,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -30,6 +30,8 @@ from shelfd.memory.shelf.queries import QueryBuffer
 SESSIONS_KEPT = 1000
 
 _NEVER_USED = Usage()
+#: Makes a named tuple of all its values in a third of the time: one for each result of a recall.
+_made: Final = tuple.__new__
 #: Notes whose hits one note counts with its own, at most.
 _MERGED = 1000
 #: Notes whose stored usage is kept: as many as there are hot notes.
@@ -90,16 +92,13 @@ class UsageBuffer:
         return self._sessions.get(row, set()) | self._writing_sessions.get(row, set())
 
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
-        pending, writing, stored = self._pending.get, self._writing.get, self._stored.get
-        found: dict[int, Usage] = {}
-        unknown: list[int] = []
-        for row in rows:
-            usage = pending(row) or writing(row) or stored(row)
-            if usage is None:
-                unknown.append(row)
-            elif usage is not _NEVER_USED:
-                found[row] = usage
-        if unknown:
+        usages = dict(zip(rows, map(self._stored.get, rows), strict=True))
+        for waiting in (self._writing, self._pending):
+            for row in waiting.keys() & usages.keys() if waiting else ():
+                usages[row] = waiting[row]
+        found = {row: usage for row, usage in usages.items() if usage is not None and usage is not _NEVER_USED}
+        if None in usages.values():
+            unknown = [row for row, usage in usages.items() if usage is None]
             if len(self._stored) + len(unknown) > _KEPT:
                 make_room(self._stored)
             read = self._view.usage.by_rows(unknown)
@@ -128,20 +127,20 @@ class UsageBuffer:
 
     def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
         """Count that *notes* were returned, and a hit where *session_id* is new to the note."""
-        rows = [note.row for note in notes]
+        rows, pending = [note.row for note in notes], self._pending
         current = self._of(rows)
         known = self._hit_in(session_id, current) if session_id is not None else set(rows)
         for row in rows:
             usage = current.get(row, _NEVER_USED)
             hits, last_session = usage.hits, usage.last_hit_session
             if session_id is not None:
-                seen = row in known or session_id in self._pending_sessions(row)
-                if not seen and session_id != last_session:  # the last one is known even when no more are kept
+                # The last one is known even when no more are kept.
+                if session_id != last_session and row not in known and session_id not in self._pending_sessions(row):
                     hits += 1
                     self._sessions[row].add(session_id)
                     self._note_hit(row, session_id)
                 last_session = session_id
-            self._pending[row] = Usage(hits, usage.access_count + 1, now, last_session)
+            pending[row] = _made(Usage, (hits, usage.access_count + 1, now, last_session))
 
     def _hit_in(self, session_id: str, usages: Mapping[int, Usage]) -> set[int]:
         """Return which notes are known to be hit in a session.
