@@ -253,7 +253,8 @@ def _says_otherwise(row: LogRow) -> bool:
 
 
 def _is_over(row: LogRow) -> bool:
-    return row.kind == "conflict.resolved" and row.before is not None and row.before["resolution"] != "both"
+    """Return whether a change says that a conflict is over, other than since both of its notes are so."""
+    return row.kind == "conflict.resolved" and (row.before or {}).get("resolution") != "both"
 
 
 def _has_any(note: Note, phrases: Sequence[str]) -> bool:
