@@ -142,6 +142,23 @@ def test_a_snapshot_is_sent_in_steps_of_which_none_spoils_another(fake: FakeDaem
     assert [params.get("run_id") for params in sent(fake)] == [None, *["run-0123456789ab"] * (len(sizes) - 1)]
 
 
+def test_a_daemon_that_knows_of_no_common_run_takes_each_request_as_its_own(fake: FakeDaemon, tmp_path: Path) -> None:
+    def answer(params: Json) -> Json:
+        if "run_id" in params:
+            return rpc_error(-32602, "run_id: unknown param", field="run_id")
+        return {**answered(params), "run_id": f"run-{len(sent(fake)):012x}"}
+
+    fake.answers["shelf.import"] = answer
+    snapshot = tmp_path / "notes.jsonl"
+    line = {"content": {"raw": "x"}, "links": {"related": []}, "shelfd": {"format": 1, "note": {"nugget": "memory"}}}
+    snapshot.write_text("".join(json.dumps({"id": f"n{n}", **line}) + "\n" for n in range(1_500)), encoding="utf-8")
+    status, out, told = run(fake, snapshot)
+    assert (status, out) == (0, "notes  1500 created, 0 updated, 0 unchanged\n")
+    assert [one.partition(":")[0] for one in told] == ["the daemon is older than this command"]
+    taken = [part for params in sent(fake) if "run_id" not in params for part in params["parts"]]
+    assert sorted(item["id"] for part in taken for item in part["items"]) == sorted(f"n{n}" for n in range(1_500))
+
+
 def test_one_item_that_is_refused_as_too_large_spoils_none_of_the_others(fake: FakeDaemon, tmp_path: Path) -> None:
     def answer(params: Json) -> Json:
         items = [item for part in params["parts"] for item in part["items"]]

@@ -7,8 +7,8 @@ from collections.abc import Generator
 import pytest
 
 from gateway.fakes import SOON, Client, House, Open, request, until
-from shelfd.gateway.connection import Connection
 from shelfd.gateway.dispatch import Message
+from shelfd.gateway.large import LargeMessages
 
 
 async def test_lines_may_end_with_crlf_and_blank_ones_are_skipped(client: Client) -> None:
@@ -212,13 +212,13 @@ def large(label: str) -> bytes:
 
 async def test_a_large_message_lets_others_have_their_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[None] = []
-    read_on = Connection._read_on
+    go_on = LargeMessages._go_on
 
-    def noted(connection: Connection, reading: Generator[None, None, Message]) -> None:
+    def noted(messages: LargeMessages[Message]) -> None:
         turns.append(None)
-        read_on(connection, reading)
+        go_on(messages)
 
-    monkeypatch.setattr(Connection, "_read_on", noted)
+    monkeypatch.setattr(LargeMessages, "_go_on", noted)
     client, other = await house.connect(), await house.connect()
     client.raw(large("large") + request("system.health", 2) + large("next"))
     await until(lambda: bool(turns))
@@ -230,6 +230,22 @@ async def test_a_large_message_lets_others_have_their_turn(house: House, monkeyp
     # Both are read as far as to say what is wrong with them: typed fields may not be that large.
     assert [reply.get("error", {}).get("data", {}).get("field") for reply in replies] == ["fields", None, "fields"]
     assert at_once < len(turns) > 6
+
+
+async def test_large_messages_of_many_are_parsed_one_after_the_other() -> None:
+    done: list[str] = []
+
+    def reading(label: str) -> Generator[None, None, str]:
+        for _ in range(3):
+            done.append(label)
+            yield
+        return f"{label} is read"
+
+    messages = LargeMessages[str]()
+    messages.read(reading("a"), done.append)
+    messages.read(reading("b"), lambda read: messages.read(reading(read), done.append))
+    await until(lambda: len(done) == 11)
+    assert done == [*"aaa", "a is read", *"bbb", *["b is read"] * 3, "b is read is read"]
 
 
 async def test_a_large_message_is_carried_out_for_who_hangs_up_or_closes_half(open_house: Open) -> None:

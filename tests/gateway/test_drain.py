@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Generator
 from datetime import timedelta
 
 import pytest
 
 from gateway.fakes import SOON, House, Open, until
 from shelfd.gateway import Listener
-from shelfd.gateway.connection import Connection
 from shelfd.gateway.dispatch import Message
+from shelfd.gateway.large import LargeMessages
 
 DRAIN = timedelta(seconds=SOON)
 
@@ -35,13 +34,13 @@ async def test_requests_at_work_are_finished_and_new_ones_refused(house: House) 
 
 async def test_a_large_message_that_is_being_read_is_answered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = asyncio.Event()
-    read_on = Connection._read_on
+    go_on = LargeMessages._go_on
 
-    def noted(connection: Connection, reading: Generator[None, None, Message]) -> None:
+    def noted(messages: LargeMessages[Message]) -> None:
         begun.set()
-        read_on(connection, reading)
+        go_on(messages)
 
-    monkeypatch.setattr(Connection, "_read_on", noted)
+    monkeypatch.setattr(LargeMessages, "_go_on", noted)
     client = await house.connect()
     client.send("remember_many", notes=[{"content": "The crane stands still. " * 20} for _ in range(4_000)])
     await begun.wait()

@@ -3,11 +3,14 @@
 import json
 import random
 import string
-from collections.abc import Generator
+import tracemalloc
+from collections.abc import Callable, Generator
 from time import thread_time
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic_core import from_json
 
 from shelfd.gateway import slices
@@ -101,6 +104,67 @@ def test_what_is_no_json_is_refused_as_the_parser_refuses_the_whole() -> None:
 @pytest.mark.usefixtures("tiny")
 def test_odd_messages_are_read_as_the_parser_reads_the_whole(data: bytes) -> None:
     assert repr(said(data)) == repr(whole(data))
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=12)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=30,
+)
+#: What stands at the edge of what JSON is, as the text of a value.
+TEXTS = st.one_of(
+    VALUES.map(json.dumps),
+    VALUES.map(lambda value: json.dumps(value, ensure_ascii=False, indent=1)),
+    st.sampled_from((
+        "1e999", "-1e-999", "1" * 5_000, "-0", "1.", ".5", "01", "+1", "NaN", "-Infinity", "tru", "''",
+        r'"\ud800"', r'"\udc00\ud800"', r'"\ud83e\udd8a"', r'"\u12"', r'"\x"', r'"\\"', r'"\""', '"\t"', '"\x00"', '"',
+        '{"a":1,"a":[2]}', '{"a":[1,2,3,4,5,6],"b":[1,2,3,4,5,6],"a":[7,8,9]}', "{,}", '{"a"}', "{1:2}", "[1 2]",
+        "[]]", "[[]", "[}", "{]", " ", "", "[,]", "[" * 40 + "]" * 40,
+    )),
+)  # fmt: skip
+
+
+@given(texts=st.lists(TEXTS, max_size=8), cut=st.integers(0, 200) | st.none(), put=st.binary(max_size=3))
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("tiny")
+def test_whatever_is_sent_is_read_as_the_parser_reads_the_whole(texts: list[str], cut: int | None, put: bytes) -> None:
+    data = b"[%b]" % ",".join(texts).encode("utf-8", "surrogatepass")
+    if cut is not None:
+        data = data[:cut] + put + data[cut + len(put) :]
+    found = said(data)
+    assert repr(found) == repr(whole(data))
+    if not (isinstance(found, dict) and "code" in found):
+        assert found == json.loads(data)
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("text", ["🦊", r"\ud83e\udd8a", "\\" * 8, r"\\\"" * 4, "é日", "\ufffd"])
+def test_a_sign_of_several_bytes_may_lie_across_slices(text: str) -> None:
+    for before in range(16):
+        data = f'["{"x" * before}{text}",{before},[1,2,3,4,5,6]]'.encode()
+        assert ended(slices.parsed_in_turns(data, DEPTH)) == json.loads(data)
+        for at in range(len(data)):
+            broken = data[:at] + b"\xff" + data[at + 1 :]
+            assert repr(said(broken)) == repr(whole(broken))
+
+
+@pytest.mark.parametrize("value", [b"1,", b'"",', b"[],", b"{},", b"[[[[]]]],"])
+def test_what_is_kept_beside_a_message_is_no_more_than_some_times_its_length(value: bytes) -> None:
+    data = b"[%b1]" % (value * ((1 << 21) // len(value)))
+    parsed = _peak(lambda: parse(data, LIMITS))
+    assert _peak(lambda: ended(slices.parsed_in_turns(data, DEPTH))) < parsed + 16 * len(data)
+
+
+def _peak(do: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        do()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_no_turn_of_a_request_of_the_largest_size_is_long() -> None:

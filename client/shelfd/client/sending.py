@@ -1,7 +1,7 @@
 """Sends a file's items to the daemon, some at a time, and enters the answers in a report."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, TypeAlias
 
@@ -10,7 +10,7 @@ from shelfd.client.failure import RpcFailure
 from shelfd.client.foreign import ForeignBatch
 from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.progress import ProgressLine
-from shelfd.client.streams import complain
+from shelfd.client.streams import complain, warn
 from shelfd.client.transport import Client
 
 _TOO_LARGE = -32005
@@ -21,6 +21,11 @@ _SIZES: Final = {"shelfd": (336, 512 * 1024)}
 #: the daemon need not wait for the next one.
 _ALONE: Final = frozenset({"shelfd"})
 _MOST_UNDER_WAY: Final = 3
+#: A daemon of an earlier version knows no param by which a request belongs to the run of another.
+_OLDER: Final = (
+    "the daemon is older than this command: each request is a run of its own, which shelfd log --json names;"
+    " restart it to have all of a file be one run"
+)
 
 #: What is sent together, and that as JSON.
 _Request: TypeAlias = tuple[list[ForeignBatch], bytes]
@@ -41,6 +46,7 @@ class Sending:
         self._report = report
         self._under_way: deque[tuple[list[ForeignBatch], int]] = deque()  # and what each was begun as
         self._run_id: str | None = None  # of the first request, with whose run the others go on
+        self._is_one_run = True  # as far as is known: the daemon takes that it is
         self._done = 0
 
     def expect(self, count: Callable[[], int]) -> None:
@@ -77,45 +83,53 @@ class Sending:
                 self._begin(format_, known, one)
             if not self._under_way:
                 return
-            request, result = self._end()
-            if result is None:  # one of the items is too deep or too large: the others need not suffer
-                waiting += reversed(list(_written(foreign.halves(request))))
+            requests_ended, result = self._end()
+            if result is None:
+                waiting += reversed(list(_written(requests_ended)))
                 continue
             known |= result["known"]
-            self._done += sum(len(batch.items) for batch in request)
+            self._done += sum(len(batch.items) for request in requests_ended for batch in request)
             self._line.update(self._done, self.total)
 
     def _may_go_along(self, format_: str, one: _Request) -> bool:
         """Whether a request may be sent while others of its format are under way."""
         is_alone = format_ in _ALONE and all(batch.part == "notes" for batch in one[0])
-        return is_alone and self._run_id is not None and len(self._under_way) < _MOST_UNDER_WAY
+        return is_alone and self._is_one_run and self._run_id is not None and len(self._under_way) < _MOST_UNDER_WAY
 
     def _begin(self, format_: str, known: Mapping[str, str], one: _Request) -> None:
         request, parts = one
         method = "shelf.merge" if format_ == "merge" else "shelf.import"
         params = {**self._params, "format": format_, "known": known}
-        if self._run_id is not None:
+        if self._is_one_run and self._run_id is not None:
             params["run_id"] = self._run_id
         self._under_way.append((request, self._client.begin(method, params, written={"parts": parts})))
 
-    def _end(self) -> tuple[list[ForeignBatch], dict[str, Any] | None]:
-        """Wait for the first answer and enter it; return the request and its result, None if it was too large."""
+    def _end(self) -> tuple[Sequence[list[ForeignBatch]], dict[str, Any] | None]:
+        """Wait for the first answer and enter it; return the request and its result, or what to send instead and None.
+
+        That is its halves if it was too large: one of the items is too deep or too large, the others need not suffer.
+        """
         request, begun = self._under_way.popleft()
         try:
             result: dict[str, Any] = self._client.end(begun)
         except RpcFailure as failure:
+            if self._is_one_run and self._run_id is not None and failure.data.get("field") == "run_id":
+                self._is_one_run = False
+                warn(_OLDER)
+            if failure.data.get("field") == "run_id" and not self._is_one_run:
+                return [request], None  # those under way with it, too; nothing of them was done
             if failure.code != _TOO_LARGE:
                 raise
             if sum(len(batch.items) for batch in request) > 1:
-                return request, None
+                return foreign.halves(request), None
             error = {"code": failure.code, "message": failure.message, "data": failure.data}
             none = {**dict.fromkeys(COUNTS, 0), "rejected": [{"index": 0, "error": error}]}
             self._report.add(request[:1], [{**none, "kept": [], "not_kept": []}])
-            return request, {"known": {}}
+            return [request], {"known": {}}
         self._run_id = result.get("run_id")
         self._report.last_seq = result["last_seq"]
         self._report.add(request, result["parts"])
-        return request, result
+        return [request], result
 
 
 def _written(requests: Iterable[list[ForeignBatch]]) -> Generator[_Request]:

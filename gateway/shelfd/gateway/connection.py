@@ -4,7 +4,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
@@ -14,6 +14,7 @@ from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
 from shelfd.gateway.envelope import CANCEL, MCP_METHODS, Envelope, Refusal, line_too_long
 from shelfd.gateway.lane import Lane
+from shelfd.gateway.large import LargeMessages
 from shelfd.gateway.lines import Lines
 from shelfd.gateway.outbox import Outbox, Room
 from shelfd.gateway.reply import Reply, ReplyArray, encoded, fitted
@@ -37,6 +38,7 @@ class Admission(NamedTuple):
     name: str
     share: Share  #: what its principal has
     budget: Budget
+    large: LargeMessages[Message]
 
 
 class Owner(Protocol):
@@ -88,6 +90,7 @@ class Connection(asyncio.Protocol):
         self._lane: Lane | None = None  #: None before it was let in, and when all is over
         self._transport: asyncio.Transport
         self._share: Share
+        self._large: LargeMessages[Message]
         self._account: Account
         self._lines: Lines
         self._outbox: Outbox
@@ -111,6 +114,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
             return
         self._share = entry.share
+        self._large = entry.large
         self._account = Account(entry.budget, entry.share)
         self._lines = Lines(
             self._limits.line_bytes, entry.budget, self._account, go_on=self._take, refuse=self._refuse_line
@@ -226,23 +230,18 @@ class Connection(asyncio.Protocol):
             self._next_bytes = len(line or b"")
             if self._next_bytes > _AT_ONCE_BYTES and line is not None:
                 self._is_reading = True
-                asyncio.get_running_loop().call_soon(self._read_on, self._dispatcher.read_in_turns(line))
+                self._large.read(self._dispatcher.read_in_turns(line), self._read)
             else:
                 self._next = line_too_long(self._limits.line_bytes) if line is None else self._dispatcher.read(line)
         return self._next
 
-    def _read_on(self, reading: Generator[None, None, Message]) -> None:
-        """Parse a large message for a turn; the next one is for whoever waits."""
-        try:
-            next(reading)
-        except StopIteration as read:
-            self._is_reading = False
-            self._next = read.value
-            self._take()
-            if not self.is_busy:  # it was answered at once, and perhaps was all that a server waits for
-                self._owner.rested()
-        else:
-            asyncio.get_running_loop().call_soon(self._read_on, reading)
+    def _read(self, message: Message) -> None:
+        """Take a large message, now that it is parsed."""
+        self._is_reading = False
+        self._next = message
+        self._take()
+        if not self.is_busy:  # it was answered at once, and perhaps was all that a server waits for
+            self._owner.rested()
 
     def _is_full(self, message: Message) -> bool:
         """Return whether *message* has to wait: for the client to read, or for a request to end."""

@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out."""
 
 from collections.abc import Generator
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any, Final, NamedTuple, Self, TypeAlias
@@ -87,11 +88,11 @@ def parse_in_turns(data: bytes, limits: Limits) -> Generator[None, None, Any]:
         Refusal: As :func:`parse` does.
     """
     with importing:
-        from shelfd.gateway.slices import parsed_in_turns  # few messages are so large, and a start needs none of it
-    try:
+        from shelfd.gateway.slices import Odd, parsed_in_turns  # few messages are so large, and a start needs neither
+    with suppress(Odd):
         return (yield from parsed_in_turns(data, limits.json_depth))
-    except ValueError:  # what is wrong, if anything is, the parser says of the whole
-        return parse(data, limits)
+    yield
+    return parse(data, limits)  # what is wrong, if anything is, the parser says of the whole
 
 
 def open_envelope(message: Any) -> Envelope:  # noqa: ANN401

@@ -5,7 +5,8 @@ are then parsed in groups, and what is left of the message with the lists empty.
 parser is asked about it as a whole: it alone says what is wrong.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
+from itertools import pairwise
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
@@ -15,12 +16,18 @@ from pydantic_core import from_json
 
 _Places = npt.NDArray[np.int32]  # a line has some megabytes at most
 _Kinds = npt.NDArray[np.uint8]
+_Levels = npt.NDArray[np.int8]
 
 #: Bytes that are looked through in one turn, and that are parsed in one: some milliseconds each, at most.
 _LOOKED_AT: Final = 1 << 20
 _PARSED: Final = 1 << 18
 #: Bytes of a list that is parsed in groups.
 _LONG: Final = 1 << 16
+#: Signs among which commas are looked for in one turn.
+_SIGNS: Final = 1 << 20
+
+#: Levels that are counted in a byte.
+_MOST_LEVELS: Final = 127
 
 _QUOTE, _BACKSLASH, _COMMA, _OPENS, _CLOSES, _OPENS_LIST, _CLOSES_LIST = range(1, 8)
 _KINDS: Final = dict(zip(b'"\\,{}[]', range(1, 8), strict=True))
@@ -32,14 +39,15 @@ _DEEPER: Final = np.array([0, 0, 0, 0, 1, -1, 1, -1], np.int32)
 
 
 class _List(NamedTuple):
-    """A long list: where its bracket opens, where each element ends, the last one where the bracket closes."""
+    """A long list: where its bracket opens, where each group of elements ends, the last where the bracket closes."""
 
     opens: int
     ends: list[int]
+    size: int  #: how many elements it has
 
 
-class _Odd(ValueError):
-    """The message is not as this takes it to be."""
+class Odd(Exception):
+    """The message is not as this takes it to be: no JSON, perhaps."""
 
 
 class _Signs(NamedTuple):
@@ -47,17 +55,16 @@ class _Signs(NamedTuple):
 
     places: _Places
     kinds: _Kinds
-    levels: _Places
+    levels: _Levels
 
 
 def parsed_in_turns(data: bytes, depth: int) -> Generator[None, None, Any]:
     """Return what *data* says as JSON, nested in *depth* levels at most, and yield between the turns that this takes.
 
     Raises:
-        ValueError: If it is no JSON, nests more deeply, or is otherwise to be parsed as a whole.
+        Odd: If it is no JSON, nests more deeply, or is otherwise to be parsed as a whole.
     """
-    signs = yield from _signs(data)
-    lists = yield from _long_lists(signs, depth)
+    lists = yield from _long_lists((yield from _signs(data, min(depth, _MOST_LEVELS))))
     found: dict[str, list[Any]] = {}
     rest: list[bytes] = []
     begin, secret = 0, token_hex(16)  # what stands in for elements is nowhere in the message
@@ -67,22 +74,28 @@ def parsed_in_turns(data: bytes, depth: int) -> Generator[None, None, Any]:
         begin = long.ends[-1]
         found[mark] = yield from _elements(data, long)
     message = _parsed(b"".join((*rest, data[begin:])))
-    yield
-    _put(message, found)
+    if found:
+        yield
+        _put(message, found)
     return message
 
 
 def _parsed(data: bytes) -> Any:  # noqa: ANN401
-    return from_json(data, allow_inf_nan=False, cache_strings="keys")
+    try:
+        return from_json(data, allow_inf_nan=False, cache_strings="keys")
+    except ValueError:
+        raise Odd from None
 
 
-def _signs(data: bytes) -> Generator[None, None, _Signs]:
+def _signs(data: bytes, depth: int) -> Generator[None, None, _Signs]:
     """Return the signs of a message.
 
     Raises:
-        _Odd: If there are none.
+        Odd: If there are none, more levels than *depth*, or brackets that do not match.
     """
-    found: list[_Signs] = []
+    places: list[_Places] = []
+    all_kinds: list[_Kinds] = []
+    all_levels: list[_Levels] = []
     in_string = escaped = False  # where a part begins
     level = 0
     for begin in range(0, len(data), _LOOKED_AT):
@@ -101,11 +114,20 @@ def _signs(data: bytes) -> Generator[None, None, _Signs]:
         if len(at):
             levels = _DEEPER[kinds].cumsum(dtype=np.int32) + np.int32(level)
             level = int(levels[-1])
-            found.append(_Signs(at + np.int32(begin), kinds, levels))
+            if int(levels.min()) < 0 or int(levels.max()) > depth:
+                raise Odd
+            places.append(at + np.int32(begin))
+            all_kinds.append(kinds)
+            all_levels.append(levels.astype(np.int8))
         yield
-    if not found:
-        raise _Odd
-    return _Signs(*map(np.concatenate, zip(*found, strict=True)))
+    if level or not places:
+        raise Odd
+    joined: list[Any] = []
+    for parts in (places, all_kinds, all_levels):  # one after the other, for so many signs may be some ten megabytes
+        joined.append(np.concatenate(parts))
+        parts.clear()
+        yield
+    return _Signs(*joined)
 
 
 def _any_signs(part: _Kinds) -> _Places:
@@ -144,53 +166,68 @@ def _escaped(slashes: _Places, size: int, *, is_first: bool) -> tuple[_Places, b
     return np.insert(after, 0, 0) if is_first else after, reaches_on
 
 
-def _long_lists(signs: _Signs, depth: int) -> Generator[None, None, list[_List]]:
+def _long_lists(signs: _Signs) -> Generator[None, None, list[_List]]:
     """Return the lists that are long and have no long one in them, in their order.
 
     Raises:
-        _Odd: If brackets do not match, or there are more levels than may be.
+        Odd: If brackets do not match.
     """
-    places, kinds, levels = signs
-    if int(levels[-1]) != 0 or int(levels.min()) < 0 or int(levels.max()) > depth:
-        raise _Odd
-    yield
-    found: list[_List] = []
-    opening, closing = (kinds == _OPENS_LIST).nonzero()[0], (kinds == _CLOSES_LIST).nonzero()[0]
-    for level in range(1, int(levels.max()) + 1):
-        begins, ends = opening[levels[opening] == level], closing[levels[closing] == level - 1]
-        if len(begins) != len(ends):
-            raise _Odd
-        for begin, end in _longest(places, begins, ends):
-            inside = slice(begin + 1, end)
-            commas = places[inside][(kinds[inside] == _COMMA) & (levels[inside] == level)]
-            found.append(_List(int(places[begin]), [*commas.tolist(), int(places[end])]))
-            yield
+    found: list[tuple[int, int, int]] = []  # where each begins and ends, and at which level
+    for level in range(1, int(signs.levels.max()) + 1):
+        begins, ends = yield from _lists(signs, level)
+        longest = (ends - begins > _LONG).nonzero()[0].tolist()
+        found += [(int(begins[at]), int(ends[at]), level) for at in longest]
+        yield
     found.sort()
     # One that has others in it comes right before the first of these.
-    following = [*(long.opens for long in found[1:]), len(found) and int(places[-1]) + 1]
-    return [long for long, after in zip(found, following, strict=False) if long.ends[-1] < after]
+    inmost = [one for one, other in pairwise(found) if one[1] < other[0]] + found[-1:]
+    lists: list[_List] = []
+    for one in inmost:
+        lists += [(yield from _grouped(signs, *one))]
+    return lists
 
 
-def _longest(places: _Places, begins: _Places, ends: _Places) -> Iterator[tuple[int, int]]:
-    for at in (places[ends] - places[begins] > _LONG).nonzero()[0].tolist():
-        yield int(begins[at]), int(ends[at])
+def _lists(signs: _Signs, level: int) -> Generator[None, None, tuple[_Places, _Places]]:
+    """Return where lists of one level begin, and where each of them ends."""
+    is_open = (signs.kinds == _OPENS_LIST) & (signs.levels == level)
+    begins = signs.places[is_open]
+    yield
+    ends = signs.places[(signs.kinds == _CLOSES_LIST) & (signs.levels == level - 1)]
+    if len(begins) != len(ends):
+        raise Odd
+    return begins, ends
+
+
+def _grouped(signs: _Signs, begin: int, end: int, level: int) -> Generator[None, None, _List]:
+    """Return a long list with its elements in groups of which each is parsed in one turn."""
+    first, last = (int(at) for at in signs.places.searchsorted(np.array([begin + 1, end], np.int32)))
+    ends: list[int] = []
+    after, count = begin + _PARSED, 1
+    for start in range(first, last, _SIGNS):
+        part = slice(start, min(start + _SIGNS, last))
+        commas = signs.places[part][(signs.kinds[part] == _COMMA) & (signs.levels[part] == level)]
+        count += len(commas)
+        while (at := int(commas.searchsorted(np.int32(after)))) < len(commas):
+            ends.append(int(commas[at]))
+            after = ends[-1] + _PARSED
+        yield
+    return _List(begin, [*ends, end], count)
 
 
 def _elements(data: bytes, long: _List) -> Generator[None, None, list[Any]]:
     """Return the elements of a long list.
 
     Raises:
-        ValueError: If one is no JSON, or missing.
+        Odd: If one is no JSON, or missing.
     """
     found: list[Any] = []
-    begin, last = long.opens + 1, long.ends[-1]
+    begin = long.opens + 1
     for end in long.ends:
-        if end - begin >= _PARSED or end == last:
-            found += _parsed(b"[%b]" % data[begin:end])
-            begin = end + 1
-            yield
-    if len(found) != len(long.ends):
-        raise _Odd
+        found += _parsed(b"[%b]" % data[begin:end])
+        begin = end + 1
+        yield
+    if len(found) != long.size:
+        raise Odd
     return found
 
 

@@ -11,7 +11,8 @@ import structlog
 from shelfd.gateway.binding import BACKLOG, Listener
 from shelfd.gateway.budget import Budget
 from shelfd.gateway.connection import Admission, Connection
-from shelfd.gateway.dispatch import Dispatcher
+from shelfd.gateway.dispatch import Dispatcher, Message
+from shelfd.gateway.large import LargeMessages
 from shelfd.memory.errors import QuotaExceeded, ShelfError, Unavailable
 
 _LAST_S: Final = 1.0  #: how long changes that were started may take, when the time of the drain is over
@@ -35,6 +36,7 @@ class UnixServer:
         self._counters = dispatcher.counters
         self._log = structlog.get_logger().bind(component="gateway.unix")
         self._budget = Budget(dispatcher.limits)
+        self._large = LargeMessages[Message]()
         self._listener: Listener | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[Connection] = set()
@@ -117,7 +119,7 @@ class UnixServer:
         counters.connections_open += 1
         counters.connections_accepted += 1
         self._connections.add(connection)
-        return Admission(f"{self._run}-{counters.connections_accepted}", share, self._budget)
+        return Admission(f"{self._run}-{counters.connections_accepted}", share, self._budget, self._large)
 
     def _check_room(self, principal: str) -> None:
         limit = self._limits.connections_count

@@ -170,6 +170,18 @@ async def test_what_replaced_an_undone_note_replaces_what_that_had(either: Api) 
     assert standing(await either.note(first)) == {}
 
 
+async def test_what_an_undone_note_had_replaced_holds_no_longer_than_until_it_was_replaced(either: Api) -> None:
+    (first,) = await moved(either, LINZ, valid_to="2100-01-01T00:00:00Z")
+    seq = either.shelf().view.log.last_seq
+    either.clock.advance(timedelta(days=1))
+    await either.call("remember", content=GRAZ, evolve=True)
+    either.clock.advance(timedelta(days=1))
+    third = await either.call("remember", content=WELS, evolve=True)
+    await either.call("undo", tx=seq + 1)
+    assert (await either.note(first))["valid_to"] == third["note"]["valid_from"]
+    assert await either.found("where does Eva live", as_of="2050-01-01T00:00:00Z") == [WELS]
+
+
 async def test_what_is_undone_together_stands_for_nothing(either: Api) -> None:
     (first,) = await moved(either, LINZ)
     seq = either.shelf().view.log.last_seq

@@ -236,6 +236,12 @@ async def test_too_much_text_that_changed_since_is_refused_and_let_go(
 
 
 WORDS = ("amber", "birch", "cedar", "dune")
+#: What replaces, corrects, ends, repeats or denies each other.
+TOLD = (
+    "Eva lives in Amber.", "Eva lives in Birch now.", "Eva moved to Cedar.", "Eva no longer lives in Cedar.",
+    "Correction: Eva lives in Dune, not in Birch.", "The amber gate is open.", "The amber gate is not open.",
+)  # fmt: skip
+CHANGES = "remember key edit hide restore supersede move tag retype evolve evolve evolve undo wait resolve".split()
 
 
 async def _states(api: Api) -> dict[str, list[tuple[str, str, str, int]]]:
@@ -249,9 +255,29 @@ async def _state(api: Api, word: str, **params: Any) -> list[tuple[str, str, str
     return sorted((note["id"], note["content"], note["nugget"], note["rev"]) for note in notes)
 
 
+async def _random_decision(api: Api, random: Random, ids: list[str], what: str) -> None:
+    match what:
+        case "evolve":
+            named: dict[str, Any] = random.choice([{}, {"ttl_days": 1}, {"valid_to": "2026-01-04T00:00:00Z"}])
+            told = await api.call("remember", content=random.choice(TOLD), evolve=True, **named)
+            ids.append(told["note"]["id"])
+        case "undo":
+            rows = api.shelf().view.log.page(since_seq=0, limit=1000)
+            with suppress(Refused):  # what the daemon did by itself is nobody's
+                await api.call("undo", tx=random.choice(rows).tx)
+        case "wait":  # what expires meanwhile is told with a change of its own
+            api.clock.advance(timedelta(hours=random.choice([5, 30])))
+            ids.append((await api.remember(random.choice(WORDS)))["id"])
+        case "resolve":
+            for one in (await api.call("conflict.list"))["conflicts"][:1]:
+                await api.call("conflict.resolve", id=one["id"], keep=random.choice(["a", "b", "both"]))
+
+
 async def _random_change(api: Api, random: Random, ids: list[str]) -> None:
     text = " ".join(random.choices(WORDS, k=2))
-    match random.choice("remember key edit hide restore supersede move tag retype".split()):
+    match random.choice(CHANGES):
+        case "evolve" | "undo" | "wait" | "resolve" as what:
+            await _random_decision(api, random, ids, what)
         case "key":
             ids.append((await api.remember(text, key=random.choice(["one", "two"])))["id"])
         case "edit" if ids:

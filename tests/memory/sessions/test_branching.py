@@ -189,3 +189,59 @@ async def test_bad_input_of_a_branch_changes_nothing(chat: Api) -> None:
         refused = await chat.refused("session.branch", params)
         assert (refused.code, refused.field) == (code, field)
     assert chat.shelf().view.log.last_seq == seq
+
+
+LINZ, GRAZ, WELS = "Eva lives in Linz.", "Eva lives in Graz now.", "Eva moved to Wels."
+
+
+async def moved(api: Api) -> list[str]:
+    """Have three turns say where Eva lives, each in place of the one before; return the notes' ids."""
+    return [await say(api, turn, said, evolve=True) for turn, said in enumerate((LINZ, GRAZ, WELS), 1)]
+
+
+@pytest.mark.parametrize("way", ["hide", "move"])
+async def test_what_was_superseded_does_not_count_in_a_branch_without_its_successor(chat: Api, way: str) -> None:
+    ids = await moved(chat)
+    await chat.call("nugget.create", name="elsewhere")
+    named: dict[str, Any] = {"nugget": "elsewhere"} if way == "move" else {}
+    await chat.call(f"note.{way}", id=ids[2], **named)
+    await say(chat, 4, "four")
+    assert (await branch(chat, 4, dry_run=True))["notes"] == 1
+    assert (await branch(chat, 4))["notes"] == 1
+    assert [note["content"] for note in await notes_in(chat, "memory-other")] == ["four"]
+
+
+async def test_what_stood_for_a_hidden_note_stands_in_a_branch_for_what_that_had_replaced(chat: Api) -> None:
+    ids = await moved(chat)
+    await chat.call("note.hide", id=ids[1])
+    await say(chat, 4, "four")
+    assert (await branch(chat, 4, dry_run=True))["notes"] == 3
+    await branch(chat, 4)
+    copies = {note["content"]: note for note in await notes_in(chat, "memory-other")}
+    assert copies.keys() == {LINZ, WELS, "four"}
+    assert copies[LINZ]["superseded_by"] == copies[WELS]["id"]
+    assert copies[LINZ]["valid_to"] == (await chat.note(ids[0]))["valid_to"]
+
+
+async def test_a_branch_at_a_turn_before_a_purge_has_one_value(chat: Api) -> None:
+    ids = await moved(chat)
+    await say(chat, 4, "four")
+    await chat.call("note.delete", id=ids[1], hard=True)
+    await branch(chat, 4)
+    copies = {note["content"]: note for note in await notes_in(chat, "memory-other")}
+    assert copies[LINZ]["superseded_by"] == copies[WELS]["id"]
+    await branch(chat, 2, "earlier")
+    (counting,) = await notes_in(chat, "memory-earlier")
+    assert (counting["content"], counting.keys() & {"valid_to", "superseded_by", "superseded_reason"}) == (LINZ, set())
+
+
+async def test_a_branch_goes_on_from_the_turns_that_count(chat: Api) -> None:
+    first = await say(chat, 1, LINZ, evolve=True)
+    await chat.call("session.open", session_id="aside")
+    await say(chat, 1, GRAZ, "aside", evolve=True)
+    await say(chat, 2, WELS, evolve=True)
+    await chat.call("session.retract_turns", session_id="aside", from_turn=1)
+    await branch(chat, 2)
+    copies = {note["content"]: note for note in await notes_in(chat, "memory-other")}
+    assert copies[LINZ]["superseded_by"] == copies[WELS]["id"]
+    assert (await chat.note(first))["superseded_by"] != copies[WELS]["id"]

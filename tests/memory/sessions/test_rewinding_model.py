@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import Api, memory
+from shelfd.memory.log.superseding import leads_to
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Extra, Link, Note
 from shelfd.memory.ports.log import Origin
@@ -46,6 +47,7 @@ class State:
     hidden: bool = False
     parent: str | None = None
     children: tuple[str, ...] = ()
+    successor: str | None = None
 
     @property
     def said(self) -> tuple[Any, ...]:
@@ -60,9 +62,47 @@ def replayed(told: Iterable[tuple[Told, bool]]) -> tuple[dict[str, State], Links
     notes: dict[str, State] = {}
     absent: dict[str, State] = {}  # their creation does not count
     links: Links = set()
-    for one, counts in told:
-        _replay(one, counts, notes, absent, links)
+    said: Said = {}
+    for number, (one, counts) in enumerate(told):
+        if one.act in ("supersede", "count"):
+            said.setdefault(one.name, []).insert(0, (number, one.value, counts))
+        else:
+            _replay(one, counts, notes, absent, links)
+    _stand(notes, said)
     return notes, links
+
+
+#: What stands for each note, as was said, the last first: when, which note, and whether that counts.
+Said = dict[str, list[tuple[int, str | None, bool]]]
+
+
+def _stand(notes: dict[str, State], said: Said) -> None:
+    """Let notes stand for others: one that is gone leaves that to what stands for it."""
+    heeded = {
+        name: [(at, by) for at, by, counts in each if counts or (by is not None and by not in notes)]
+        for name, each in said.items()
+    }
+    found: dict[str, tuple[int, str]] = {}
+    for name in notes:
+        for at, by in heeded.get(name, ()):
+            if by is None:
+                break
+            seen = {name}
+            while by is not None and by not in notes and by not in seen:
+                seen.add(by)
+                by = next((then for _, then in heeded.get(by, ())), None)  # noqa: PLW2901
+            if by is not None and by not in seen:
+                found[name] = (at, by)
+                break
+    for name, (at, by) in found.items():
+        circle, times = by, [at]
+        for _ in notes:
+            if circle == name or circle not in found:
+                break
+            times.append(found[circle][0])
+            circle = found[circle][1]
+        if circle != name or at != min(times):
+            notes[name].successor = by
 
 
 def _replay(  # noqa: C901 (one case for each act)
@@ -200,7 +240,8 @@ class Story:
     def _change(self, tx: Transaction, told: Told, note: Note) -> None:
         if told.act == "restore":
             told.basis = told.name not in self.expected()[0]
-            if note.hidden and not note.extra.is_rollup:
+            stood = told.basis and any(one.act == "supersede" and one.value == told.name for one in self.told)
+            if note.hidden and not note.extra.is_rollup and not stood:  # what it stood for is nothing it brings back
                 tx.restore(note)
             return
         if note.hidden:
@@ -216,6 +257,13 @@ class Story:
                 new = note if told.value in note.tags else new
             case "untag":
                 new = note._replace(tags=tuple(tag for tag in note.tags if tag != told.value))
+            case "supersede":
+                other = tx.rows.notes.get(told.value)
+                if other is not None and not other.hidden and not leads_to(tx.rows, other.id, note.id):
+                    tx.supersede(note, other.id)
+                return
+            case "count":
+                new = tx.unsuperseded(note)
             case _:
                 self._hide(tx, told, note)
                 return
@@ -315,7 +363,8 @@ def _blank(name: str, content: str, now: int) -> Note:
 
 
 def _state(note: Note) -> State:
-    return State(note.title, note.content, dict(note.extra.fields), set(note.tags), note.hidden, note.parent_id)
+    fields, tags = dict(note.extra.fields), set(note.tags)
+    return State(note.title, note.content, fields, tags, note.hidden, note.parent_id, (), note.superseded_by)
 
 
 NAMES = ["a", "b", "c"]
@@ -329,6 +378,8 @@ CHANGES = st.one_of(
     st.builds(Told, st.sampled_from(["title", "content"]), names, texts, *of_turns),
     st.builds(Told, st.just("column"), names, st.tuples(st.sampled_from(["x", "y"]), texts), *of_turns),
     st.builds(Told, st.sampled_from(["tag", "untag"]), names, texts, *of_turns),
+    *[st.builds(Told, st.just("supersede"), names, names, *of_turns)] * 3,
+    st.builds(Told, st.just("count"), names, st.none(), *of_turns),
     st.builds(Told, st.sampled_from(["hide", "restore", "restore"]), names, st.none(), *of_turns),
     st.builds(Told, st.sampled_from(["link", "unlink"]), st.just(""), st.tuples(names, names), *of_turns),
     st.builds(Told, st.just("hide"), st.sampled_from(["r1", "r2"]), st.none(), *of_turns),

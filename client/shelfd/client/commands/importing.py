@@ -1,7 +1,7 @@
 """The command that moves in from another memory: import."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Annotated, Any
@@ -83,7 +83,6 @@ def import_(
     format_ = _ALSO.get(format_ or "", format_)
     if format_ not in (None, *FORMATS):
         raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}", param_hint="--format")
-    report = Report(dry_run=dry_run)
     troubles: list[Unusable] = []
     try:
         columns = mapping.parsed_map(map_)
@@ -92,17 +91,13 @@ def import_(
     sources = _sources(paths, format_, troubles, is_mapped=bool(columns))
     if chat is not None and not any(source.format == "luker" for source in sources):
         raise typer.BadParameter("there is no floor log that it could be of", param_hint="--chat")
+    report = Report(dry_run=dry_run)
     if sources:
         params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
         with daemon(socket) as client, ProgressLine("items") as line:
             sending = Sending(client, params, report, line)
             plain = (_entries(source, nugget, columns, report, sending) for source in sources if source.format in PLAIN)
-            for format_name, batches in chain(_opened(sources, nugget, chat, report, sending), plain):
-                try:
-                    sending.send(format_name, batches)
-                except Unusable as trouble:  # of a file that went, or broke, since it was recognised
-                    complain(clean(str(trouble)))
-                    troubles.append(trouble)
+            _send_all(chain(_opened(sources, nugget, chat, report, sending), plain), sending, troubles)
     if extract and not dry_run:
         report.extracted = _extract(sources, nugget, shelf, socket, troubles)
     report.unusable = [{"path": trouble.path, "why": trouble.why} for trouble in troubles]
@@ -110,6 +105,18 @@ def import_(
     status = max([trouble.status for trouble in troubles] + [os.EX_DATAERR if report.has_rejected else os.EX_OK])
     if status:
         raise Stop(status)
+
+
+def _send_all(
+    sources: Iterable[tuple[str, Iterator[ForeignBatch]]], sending: Sending, troubles: list[Unusable]
+) -> None:
+    """Send what is read of each source; one that went, or broke, since it was recognised goes to *troubles*."""
+    for format_name, batches in sources:
+        try:
+            sending.send(format_name, batches)
+        except Unusable as trouble:
+            complain(clean(str(trouble)))
+            troubles.append(trouble)
 
 
 def _extract(

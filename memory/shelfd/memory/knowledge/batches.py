@@ -16,7 +16,7 @@ from shelfd.memory.knowledge.deriving import Derived, prepare, steps_of
 from shelfd.memory.knowledge.entities.kinds import folded
 from shelfd.memory.knowledge.entities.own import own_types, rules_of
 from shelfd.memory.knowledge.evolution.applying import state, store_held
-from shelfd.memory.knowledge.evolution.contesting import contest, contest_others
+from shelfd.memory.knowledge.evolution.contesting import contest, contest_again
 from shelfd.memory.knowledge.evolution.settling import settle
 from shelfd.memory.knowledge.graph.edges import text_of
 from shelfd.memory.knowledge.position import BATCH, KnownAliases, Position, position_now, position_of, read_again
@@ -53,6 +53,7 @@ class _Batch(NamedTuple):
         later: What a model is to do with some of them.
         changed: Rows of those that were there before.
         otherwise: Rows of those of them that may say something else now, or count again.
+        over: Ids of notes of which a conflict is over, other than since somebody said that both are so.
         is_following: Whether it is the next of the log, and not notes that are read again.
     """
 
@@ -62,6 +63,7 @@ class _Batch(NamedTuple):
     later: Mapping[str, Sequence[int]]
     changed: Collection[int] = ()
     otherwise: Collection[int] = ()
+    over: Collection[str] = ()
     is_following: bool = False
 
 
@@ -111,6 +113,7 @@ class Batches:
         later: Mapping[str, Sequence[int]] = {}
         changed: Collection[int] = ()
         otherwise: Collection[int] = ()
+        over: Collection[str] = ()
         is_following = False
         if position.rules != self._rules or self._shelf.view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
@@ -120,6 +123,7 @@ class Batches:
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
             changed = {row.row for row in rows if row.row is not None and row.before is not None}
             otherwise = {row.row for row in rows if row.row is not None and _says_otherwise(row)}
+            over = {note_id for row in rows if _is_over(row) for note_id in row.ids}
             is_following = True
             notes: Sequence[Note] = list(self._shelf.view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
@@ -132,7 +136,7 @@ class Batches:
                 position = position._replace(is_scanning=False, below=None, phrases=(), entities=())
             if notes and not position.is_reading_all:
                 notes = self._concerned(notes, position)
-        await self._derive(notes, _Batch(began, position, last_seq, later, changed, otherwise, is_following))
+        await self._derive(notes, _Batch(began, position, last_seq, later, changed, otherwise, over, is_following))
 
     async def mentioned(self, notes: Sequence[Note]) -> Sequence[Sequence[MentionedEntity]]:
         """Return what each of some notes mentions, without storing it."""
@@ -209,10 +213,12 @@ class Batches:
             said = [(one.note, None if one.stated is None else state(tx, one.note, one.stated)) for one in still]
             if batch.is_following:  # they are in order, and all older ones were read
                 contest(tx, said, batch.otherwise)
+            over: set[int] = set()
             if batch.changed:
-                settle(tx, [one.note for one in still if one.note.row in batch.changed])
-            if batch.otherwise:
-                contest_others(tx, [one.note for one in still if one.note.row in batch.otherwise])
+                over = settle(tx, [one.note for one in still if one.note.row in batch.changed])
+            if is_last:
+                over.update(note.row for note in tx.rows.notes.by_ids(list(batch.over)).values())
+            contest_again(tx, over)
             if is_last:
                 self._store_position(tx, batch)
             changed = [name for one in still for name in aliases.changed(one.note.row, one.learned)]
@@ -244,6 +250,11 @@ def _says_otherwise(row: LogRow) -> bool:
         return False
     was_quarantined = "extra" in before and before["extra"].trust == QUARANTINED
     return was_quarantined or not _BESIDE.issuperset(before)
+
+
+def _is_over(row: LogRow) -> bool:
+    """Return whether a change says that a conflict is over, other than since both of its notes are so."""
+    return row.kind == "conflict.resolved" and (row.before or {}).get("resolution") != "both"
 
 
 def _has_any(note: Note, phrases: Sequence[str]) -> bool:

@@ -30,6 +30,21 @@ def superseded_as(other: Note, note: Note) -> Note:
     return note._replace(superseded_by=other.superseded_by, valid_to=other.valid_to, extra=extra)
 
 
+def superseded_with(other: Note, note: Note) -> Note:
+    """Return *note* superseded by what stands for *other*, which stood for *note* itself: it held as long at most.
+
+    Args:
+        other: What replaced *note* and counts no more.
+        note: As it is if nothing stands for it.
+    """
+    end = superseded_as(other, note).valid_to
+    if end is not None and note.valid_to is not None:
+        end = min(end, note.valid_to)
+    if end is not None and note.valid_from is not None and end <= note.valid_from:
+        end = None
+    return superseded_as(other, note)._replace(valid_to=end)
+
+
 def leads_to(view: View, start: str | None, goal: str) -> bool:
     """Return whether following replacements from note *start* leads to note *goal*."""
     seen: set[str] = set()

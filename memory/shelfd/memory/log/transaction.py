@@ -280,6 +280,12 @@ class Transaction:
             elif note.live and conflict.resolution in (*OF_THEMSELVES, *_KEEPING_ONE) and self.is_contested(conflict):
                 self.put_conflict(conflict._replace(resolved_at=None, resolution=None))
 
+    def end_conflicts(self, note: Note) -> None:
+        """Resolve the conflicts of a note that is about to be purged, which takes them along: who follows is told."""
+        for conflict in self._writer.conflicts.of_note(note.row, limit=_CONFLICTS):
+            if conflict.resolution is None:
+                self.put_conflict(conflict._replace(resolved_at=self.now, resolution="purged"))
+
     def is_contested(self, conflict: StoredConflict) -> bool:
         """Return whether both notes of a conflict count."""
         ends = self._writer.notes.by_rows([conflict.a, conflict.b])

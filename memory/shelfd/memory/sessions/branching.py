@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from shelfd.memory.errors import Conflict
 from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.log.superseding import unsuperseded
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note
@@ -177,9 +178,36 @@ def _copy(tx: Transaction, replay: Replay, note_id: str, params: Mapping[str, An
 
 
 def wanted(replay: Replay, note_id: str, params: Mapping[str, Any]) -> Note | None:
-    """Return what a note was; None if it was not there to be seen."""
+    """Return what a note was; None if it was not there to be seen, or no note that is copied stands for it.
+
+    The copy of one that was superseded by what is not copied would count again.
+    """
+    was = _visible(replay, note_id, params)
+    if was is None or was.superseded_by is None:
+        return was
+    line = _line(replay, was)
+    if len(line) == 1:  # what stood for it was purged since
+        return unsuperseded(was, (row for row in reversed(replay.view.log.of_note(was.row)) if replay.is_played(row)))
+    return None if _visible(replay, line[-1].id, params) is None else was
+
+
+def _visible(replay: Replay, note_id: str, params: Mapping[str, Any]) -> Note | None:
     was = replay.target(note_id)
     return None if was is None or was.hidden or was.nugget != params["nugget"] else was
+
+
+def _line(replay: Replay, was: Note) -> list[Note]:
+    """A note and those that stood for it, one after the other; in place of a purged one what has stood for it since."""
+    found = {was.id: was}
+    at: Note | None = was
+    while at is not None and (by := at.superseded_by) is not None:
+        if replay.note(by) is None:
+            now = replay.note(at.id)
+            by = None if now is None else now.superseded_by
+        at = None if by is None or by in found else replay.target(by)
+        if at is not None:
+            found[at.id] = at
+    return list(found.values())
 
 
 def _copy_of(view: View, note_id: str | None, params: Mapping[str, Any]) -> Note | None:
@@ -197,9 +225,12 @@ def _connect(tx: Transaction, replay: Replay, cursor: dict[str, Any], params: Ma
     for original, copy in originals.items():
         was = replay.target(original)
         if was is not None:
-            others = (_copy_of(tx.rows, one, params) for one in (was.parent_id, was.superseded_by))
-            parent, successor = (None if other is None else other.id for other in others)
-            tx.change_note(copy, copy._replace(parent_id=parent, superseded_by=successor))
+            parent = _copy_of(tx.rows, was.parent_id, params)
+            later = (_copy_of(tx.rows, one.id, params) for one in _line(replay, was)[1:])
+            successor = next((one.id for one in later if one is not None), None)
+            tx.change_note(
+                copy, copy._replace(parent_id=None if parent is None else parent.id, superseded_by=successor)
+            )
         for link in leaving.get(original, ()):
             cursor["links"] += _copy_link(tx, replay, link, params)
     if copies:

@@ -191,6 +191,11 @@ class RewindPlan:
         self.pending.extend(self._replay.made_with(old.id))
         for row in self._replay.links_of_merges(old.id):
             self._add_link(row)
+        if old.superseded_by != new.superseded_by:
+            if new.superseded_by is not None:
+                self.pending.extend(self._replay.succession.circle(old.id))
+            if old.hidden and new.hidden and self._replay.is_gone(old.id):  # else they are told of it below
+                self.pending.extend(self._replay.succession.predecessors(old.id))
         if old.hidden != new.hidden:
             self.pending.extend(self._view.notes.superseded_by(old.id))
             self.pending.extend(self._replay.children_of(old.id))

@@ -9,36 +9,20 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
-from shelfd.memory.log.history import rewind, with_log
+from shelfd.memory.log.history import with_log
 from shelfd.memory.notes.note import EMPTY, Link, Note
 from shelfd.memory.notes.text import render_fields
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.dead import Dead, is_tending
 from shelfd.memory.sessions.merging import merged
+from shelfd.memory.sessions.moments import Played, moments_of
+from shelfd.memory.sessions.succession import Succession
 
 #: Fields that name another note.
 REFERENCES: Final = ("parent_id", "superseded_by")
 #: Links read back at once to see whether a merge made them; one gives its target no more.
 _PAGE: Final = 1_024
-
-
-class Played(NamedTuple):
-    """One change of a note, with what it found and what it left."""
-
-    row: LogRow
-    before: Note  #: of a note that was created, the same as *after*
-    after: Note
-
-    @property
-    def is_creation(self) -> bool:
-        """Whether the change created the note."""
-        return self.row.kind == "note.created"
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the log still says what the change replaced, which a purge may have redacted."""
-        return not (self.row.before and self.row.before.get("redacted"))
 
 
 class Counted(NamedTuple):
@@ -64,6 +48,7 @@ class Replay:
         self._known: dict[str, tuple[Note, list[Played]] | None] = {}
         self._counted: dict[tuple[str, int], Counted] = {}
         self._gone: dict[str, bool] = {}
+        self._succession: Succession | None = None
 
     def note(self, note_id: str) -> Note | None:
         """Return a note as it stands."""
@@ -86,12 +71,25 @@ class Replay:
         if not all(moment.is_known for moment in moments):
             return self._redacted(note, moments)
         now = self._play(note_id, self._end, references=True).note
+        if any("superseded_by" in (moment.row.before or EMPTY) for moment in moments):
+            now = self.succession.applied(now)
         if not now.hidden and self.is_gone(note_id):
             now = now._replace(archived_at=now.updated_at)
         now = now._replace(rev=note.rev, updated_at=note.updated_at)
         if now.hidden and note.hidden:
             now = now._replace(archived_at=note.archived_at)
         return _rendered(now, note, moments)
+
+    @property
+    def succession(self) -> Succession:
+        """Which notes stand for others."""
+        if self._succession is None:  # of most none has changed that
+            self._succession = Succession(self)
+        return self._succession
+
+    def is_played(self, row: LogRow) -> bool:
+        """Return whether a change is one of those that count or were taken back, and not how that was done."""
+        return row.seq < self._end and not self.dead.is_rewinding(row)
 
     def is_redacted(self, note_id: str) -> bool:
         """Return whether a purge took out of the log what a note was."""
@@ -106,7 +104,7 @@ class Replay:
     def _find(self, note_id: str) -> tuple[Note, list[Played]] | None:
         if note_id not in self._known:
             found = with_log(self.view, note_id, since_seq=self.dead.floor - 1)
-            self._known[note_id] = None if found is None else (found[0], _moments(*found))
+            self._known[note_id] = None if found is None else (found[0], moments_of(*found))
         return self._known[note_id]
 
     # ------------------------------------------------------------- notes
@@ -153,7 +151,7 @@ class Replay:
         return self._counted[note_id, end]
 
     def is_gone(self, note_id: str) -> bool:
-        """Return whether what created a note does not count, or its children are represented by another since."""
+        """Return whether what created a note does not count, or comes later, or others represent its children since."""
         if note_id not in self._gone:
             self._gone[note_id] = False  # while it is found out: rollups may have displaced each other in turn
             moments = self.moments(note_id)
@@ -161,6 +159,8 @@ class Replay:
                 self._gone[note_id] = True
             elif not moments or not moments[0].is_creation:
                 self._gone[note_id] = False
+            elif moments[0].row.seq >= self._end:
+                self._gone[note_id] = True
             else:
                 is_absent = self._said(note_id, self._end).is_absent
                 self._gone[note_id] = is_absent or self._is_displaced(note_id, moments[0])
@@ -298,17 +298,6 @@ class Replay:
 
 
 EMPTY_LINK: Final = ("", "", None)
-
-
-def _moments(note: Note, rows: list[LogRow]) -> list[Played]:
-    found = []
-    after = note
-    for row in reversed(rows):
-        before = after if row.kind == "note.created" else rewind(after, row.before)
-        found.append(Played(row, before, after))
-        after = before
-    found.reverse()
-    return found
 
 
 def _says(note: Note) -> tuple[object, ...]:

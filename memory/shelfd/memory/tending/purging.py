@@ -57,6 +57,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
     while after is not None:
         after = tx.rows.notes.redact(note, after=after, limit=_ALL)
     said = tx.rows.entities.said_by(note.row)
+    tx.end_conflicts(note)
     tx.rows.notes.delete(note)
     unlearn(tx, said)
     tx.touched.pop(note.id, None)

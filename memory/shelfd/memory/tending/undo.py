@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.jobs.work import JobKind, Work
-from shelfd.memory.log.superseding import can_stand_for, superseded_as
+from shelfd.memory.log.superseding import can_stand_for, superseded_as, superseded_with
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note
@@ -159,9 +159,7 @@ def _undo_note(
         return 0
     new, restored = restored_fields(note, changes, later, kept)
     if new.superseded_by is None and (successor := _successor(tx, note, params)) is not None:
-        wanted, new = new, superseded_as(successor, new)
-        if wanted.valid_to is not None:  # as somebody said
-            new = new._replace(valid_to=wanted.valid_to)
+        wanted, new = new, superseded_with(successor, new)
         restored -= len(changed_fields(new, wanted))
         kept.append(Retained(note_id, "superseded_by", EDITED))
     heir = new.superseded_by

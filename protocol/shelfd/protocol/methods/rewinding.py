@@ -72,7 +72,10 @@ class BranchResult(Result):
 
     session_id: str
     nugget: str
-    notes: int = Field(description="Notes that were copied, with the links among them.")
+    notes: int = Field(
+        description="Notes that were copied, with the links among them: those to be seen, and of superseded ones those "
+        "that what stands for them was copied with."
+    )
     links: int
     run_id: str | None
     dry_run: bool

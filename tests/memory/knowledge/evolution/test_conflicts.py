@@ -254,6 +254,26 @@ async def test_a_note_that_has_expired_contradicts_nothing_until_it_lives_again(
     assert len(await conflicts(either)) == 1
 
 
+async def test_a_note_that_holds_no_longer_contradicts_nothing_until_it_holds_again(either: Api) -> None:
+    await either.call("remember", content=A, evolve=True)
+    note = (await either.call("remember", content=B, evolve=True, valid_to="2026-01-02T00:00:00Z"))["note"]
+    assert len(await conflicts(either)) == 1
+    either.clock.advance(timedelta(days=2))
+    await asyncio.sleep(0.05)
+    assert await conflicts(either) == []
+    assert [one["resolution"] for one in await conflicts(either, resolved=True)] == ["changed"]
+    await either.call("note.edit", id=note["id"], metadata={"valid_to": "2027-01-01T00:00:00Z"})
+    assert len(await conflicts(either)) == 1
+
+
+async def test_who_follows_is_told_that_a_conflict_went_with_a_purged_note(either: Api) -> None:
+    new = await contradict(either)
+    await either.call("forget", id=new["note"]["id"], purge=True)
+    (row,) = [row for row in (await either.call("shelf.log"))["log"] if row["kind"] == "conflict.resolved"]
+    assert new["note"]["id"] in row["ids"]
+    assert await conflicts(either, resolved=True) == []
+
+
 async def test_what_is_contradicted_is_marked_in_recall(either: Api) -> None:
     async def marked(**params: Any) -> dict[str, list[str]]:
         found = (await either.call("recall", query="What is Paul's blood type?", **params))["results"]

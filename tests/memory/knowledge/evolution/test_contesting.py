@@ -1,5 +1,6 @@
 """Contradictions among notes that were all stored without evolve: found behind their commits."""
 
+import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -238,19 +239,35 @@ async def test_what_is_said_while_notes_are_read_again_is_compared(either: Api) 
     assert [found[:2] for found in await conflicts(either)] == [(A, B)]
 
 
-@pytest.mark.parametrize("way", ["a", "hide", "edit"])
+@pytest.mark.parametrize("way", ["a", "hide", "edit", "undo", "retract", "purge", "expire", "end"])
 async def test_what_says_the_same_as_a_note_that_contradicts_no_more_still_does(either: Api, way: str) -> None:
-    first = await either.remember("The door is open.")
+    ends: dict[str, dict[str, Any]] = {
+        "expire": {"ttl_days": 1},
+        "end": {"valid_to": "2026-01-02T00:00:00Z"},
+        "retract": {"session_id": "chat", "turn": 1},
+    }
+    await either.call("session.open", session_id="chat")
+    seq = either.shelf().view.log.last_seq
+    first = await either.remember("The door is open.", **ends.get(way, {}))
     await either.remember("The door is not open.")
     assert len(await _listed(either)) == 1
     await either.remember("The door is open.")
     (found,) = await _listed(either)
-    if way == "a":
-        await either.call("conflict.resolve", id=found["id"], keep="b")
-    elif way == "hide":
-        await either.call("note.hide", id=first["id"])
-    else:
-        await either.call("note.edit", id=first["id"], content="Eva likes figs.")
+    match way:
+        case "a":
+            await either.call("conflict.resolve", id=found["id"], keep="b")
+        case "hide" | "edit":
+            named: dict[str, Any] = {"content": "Eva likes figs."} if way == "edit" else {}
+            await either.call(f"note.{way}", id=first["id"], **named)
+        case "undo":
+            await either.call("undo", tx=seq + 1)
+        case "retract":
+            await either.call("session.retract_turns", session_id="chat", from_turn=1)
+        case "purge":
+            await either.call("note.delete", id=first["id"], hard=True)
+        case _:
+            either.clock.advance(timedelta(days=2))
+            await asyncio.sleep(0.05)
     assert [found[:2] for found in await conflicts(either)] == [("The door is not open.", "The door is open.")]
 
 

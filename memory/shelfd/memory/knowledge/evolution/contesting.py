@@ -75,17 +75,12 @@ def contest(
             _contest(tx, one)
 
 
-def contest_others(tx: Transaction, changed: Sequence[Note]) -> None:
-    """Compare the notes again that were in conflict with *changed* ones, unless somebody has said that both are so.
+def contest_again(tx: Transaction, rows: Collection[int]) -> None:
+    """Compare the notes with these rows again, whose conflict is over.
 
-    Others say the same as these, perhaps, and nothing was asked of them while that question was open.
+    Others say the same as the note that each was in conflict with, perhaps, and nothing was asked of them while that
+    question was open.
     """
-    rows: set[int] = set()
-    for note in changed:
-        for one in tx.rows.conflicts.of_note(note.row, limit=CONFLICTS):
-            if one.resolution not in (None, "both"):
-                rows.update((one.a, one.b))
-    rows.difference_update([note.row for note in changed])
     if rows:
         contest(tx, [(note, None) for note in tx.rows.notes.by_rows(sorted(rows)).values()], rows)
 

@@ -17,11 +17,15 @@ _CONFLICTS: Final = 256
 _EXCLUDING: Final = (Verdict.CONFLICT, Verdict.UPDATED, Verdict.CORRECTED)
 
 
-def settle(tx: Transaction, notes: Iterable[Note]) -> None:
+def settle(tx: Transaction, notes: Iterable[Note]) -> set[int]:
     """Compare notes that were changed again with those that they are, or were, in conflict with.
 
     A conflict of copies of a shelf is nothing that follows from what notes say, and stays.
+
+    Returns:
+        The rows of the notes of those conflicts that it closed.
     """
+    over: set[int] = set()
     for note in notes:
         for conflict in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS):
             if conflict.resolution not in (None, CHANGED) or conflict.reason in (EDITED_APART, ONE_KEY):
@@ -29,8 +33,10 @@ def settle(tx: Transaction, notes: Iterable[Note]) -> None:
             found = _verdicts(tx, note, conflict)
             if conflict.resolution is None and found is not None and found.isdisjoint(_EXCLUDING):
                 tx.put_conflict(conflict._replace(resolved_at=tx.now, resolution=CHANGED))
+                over.update((conflict.a, conflict.b))
             elif conflict.resolution is not None and found is not None and Verdict.CONFLICT in found:
                 tx.put_conflict(conflict._replace(resolved_at=None, resolution=None))
+    return over
 
 
 def _verdicts(tx: Transaction, note: Note, conflict: StoredConflict) -> set[Verdict] | None:
