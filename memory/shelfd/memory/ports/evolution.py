@@ -10,6 +10,8 @@ EDITED_APART: Final = "edited apart in two copies of the shelf"
 ONE_KEY: Final = "two copies of the shelf gave a fact this key"
 #: How a conflict is resolved whose notes no longer contradict each other, since one says something else.
 CHANGED: Final = "changed"
+#: Bits of a slot's number that tell it from others of the same subject: what is before them is the subject's number.
+WITHIN_BITS: Final = 16
 
 
 class UnstoredStatements(Protocol):
@@ -53,6 +55,13 @@ class StatementsView(Protocol):
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         """Return the rows of notes that state something in some slots: of each slot the newest."""
+
+    def spoken_of(self, subjects: Collection[int]) -> Collection[int]:
+        """Return those of some subjects of whom something may be stated: all of whom something is, perhaps others.
+
+        Args:
+            subjects: Their numbers, which are those of their slots without the last ``WITHIN_BITS``.
+        """
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         """Return those of these notes that are in this nugget and live, the newest first.

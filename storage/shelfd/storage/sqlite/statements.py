@@ -1,7 +1,7 @@
 """What notes state, as rows: what the store's port says of it, in SQL. And in memory, until it is stored."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from pydantic_core import from_json
@@ -9,6 +9,7 @@ from pydantic_core import from_json
 from shelfd.memory.ports.evolution import OlderNote, StatementsWriter, UnstoredStatements
 from shelfd.storage.encoding import encode_integers
 from shelfd.storage.sqlite.database import Database, SqliteRows
+from shelfd.storage.sqlite.subjects import KnownSubjects
 
 # Table and column names are ours.
 _OLDER: Final = (
@@ -62,6 +63,9 @@ class SqliteStatements(SqliteRows, StatementsWriter):
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         return self._stored_in(slots, limit)
+
+    def spoken_of(self, subjects: Collection[int]) -> Collection[int]:
+        return subjects
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         return [one for one in self._older(rows, nugget, now) if one.said_rev is not None]
@@ -126,11 +130,13 @@ class SqliteStatementsWriter(SqliteStatements):
     Args:
         database: The connection.
         newest: Returns the highest row that was given to a note.
+        subjects: Of which something is stated.
     """
 
-    def __init__(self, database: Database, newest: Callable[[], int]) -> None:
+    def __init__(self, database: Database, newest: Callable[[], int], subjects: KnownSubjects) -> None:
         super().__init__(database)
         self._newest = newest
+        self._subjects = subjects
         self._read = self._newest_read()  #: the newest note whose statements are known
         last = newest()
         first = max(self._read, last - _HELD) + 1
@@ -163,6 +169,14 @@ class SqliteStatementsWriter(SqliteStatements):
             found |= self._stored_in([slot], limit - len(newest))
         return found
 
+    def spoken_of(self, subjects: Collection[int]) -> Collection[int]:
+        known = self._subjects
+        if known.is_kept:
+            return known.among(subjects)
+        found = known.among(subjects)  # which are kept from now on
+        known.add(self._by_slot)
+        return found
+
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         held = self._by_row
         if not held or held.keys().isdisjoint(rows):
@@ -176,6 +190,7 @@ class SqliteStatementsWriter(SqliteStatements):
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         self.store_held()
+        self._subjects.add(slots)
         super().put(row, rev, said, slots)
         self._read = max(self._read, row)
 
@@ -228,6 +243,7 @@ class SqliteStatementsWriter(SqliteStatements):
         by_slot = self._by_slot
         for slot in one.slots:
             by_slot.setdefault(slot, []).append(one.row)
+        self._subjects.add(one.slots)
 
 
 def forget_statements(database: Database, row: int) -> None:

@@ -87,7 +87,8 @@ def test_what_was_written_without_the_rules_hides_nothing_and_is_found_by_its_sl
             continue
         new = case["new"]["text"]
         said = read(new)
-        looked_into = {*wanted(said), *withdrawing(withdrawals(new, said))}
+        ended = {(subject, kind) for subject, kinds in withdrawing(withdrawals(new, said)) for kind in kinds}
+        looked_into = {*wanted(said), *ended}
         for note in case["older"]:
             if verdict(note["text"], new) not in SUPERSEDED:
                 continue
