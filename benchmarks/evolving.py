@@ -10,6 +10,7 @@ Run: ``python benchmarks/evolving.py [--notes N] [--at-once N]``
 
 import argparse
 import asyncio
+import gc
 import json
 import random
 import re
@@ -129,6 +130,8 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=50, help="requests that are under way while it is measured")
     given = parser.parse_args()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # as in the daemon
     asyncio.run(evolving(given.notes, given.at_once))
 
 

@@ -37,14 +37,14 @@ async def test_notes_of_a_slot_come_newest_first(store: Store) -> None:
 
 async def test_of_whom_something_is_stated_is_known_whatever_is_not(store: Store) -> None:
     def known(rows: Writer) -> set[int]:
-        return {*rows.statements.spoken_of([1, 2, 3, 2**32 - 1])}
+        return {*rows.statements.spoken_of({1, 2, 3, 2**32 - 1})}
 
     await put(store, 1, 1 << WITHIN_BITS, (3 << WITHIN_BITS) + 7)
     await put(store, 2, (2**32 - 1) << WITHIN_BITS)
     assert (await store.commit(write(known))).value >= {1, 3, 2**32 - 1}
     await put(store, 1, (2 << WITHIN_BITS) + 1, rev=2)
     assert (await store.commit(write(known))).value >= {2, 2**32 - 1}
-    assert {*store.view.statements.spoken_of([1, 2])} >= {2}
+    assert {*store.view.statements.spoken_of({1, 2})} >= {2}
 
 
 async def test_what_a_note_states_is_replaced(store: Store) -> None:

@@ -44,7 +44,7 @@ async def hold(store: SqliteStore, row: int, *subjects: int) -> None:
 
 
 async def known(store: SqliteStore, *subjects: int) -> set[int]:
-    return {*(await store.commit(write(lambda rows: rows.statements.spoken_of(subjects)))).value}
+    return {*(await store.commit(write(lambda rows: rows.statements.spoken_of({*subjects})))).value}
 
 
 async def read(store: SqliteStore) -> None:
@@ -71,7 +71,7 @@ async def test_what_is_stored_or_held_meanwhile_and_since_is_known(stores: Sqlit
 
     def ask_and_put(rows: Writer) -> None:
         rows.statements.put(2, 1, "[]", slots(6))
-        rows.statements.spoken_of([1])
+        rows.statements.spoken_of({1})
         rows.statements.put(3, 1, "[]", slots(7))
 
     await store.commit(write(ask_and_put))
@@ -97,7 +97,7 @@ async def test_what_was_rolled_back_and_comes_again_is_known(stores: SqliteStore
     await hold(store, 1, 5)
 
     def fail(rows: Writer) -> None:
-        rows.statements.spoken_of([1])
+        rows.statements.spoken_of({1})
         rows.statements.put(2, 1, "[]", slots(6))  # stores what is held as well
         raise ValueError("taken back")
 

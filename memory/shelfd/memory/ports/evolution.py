@@ -3,6 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, Protocol
 
 #: Why notes of two copies of a shelf are in conflict: whatever they say, only somebody decides on that.
@@ -56,7 +57,7 @@ class StatementsView(Protocol):
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         """Return the rows of notes that state something in some slots: of each slot the newest."""
 
-    def spoken_of(self, subjects: Collection[int]) -> Collection[int]:
+    def spoken_of(self, subjects: AbstractSet[int]) -> Collection[int]:
         """Return those of some subjects of whom something may be stated: all of whom something is, perhaps others.
 
         Args:

@@ -2,6 +2,7 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from shelfd.memory.ports.evolution import (
     WITHIN_BITS,
@@ -35,7 +36,7 @@ class InMemoryStatements(InMemoryRows, StatementsWriter):
             near.update(sorted(found, reverse=True)[: max(limit, 0)])
         return near
 
-    def spoken_of(self, subjects: Collection[int]) -> set[int]:
+    def spoken_of(self, subjects: AbstractSet[int]) -> set[int]:
         stated = {slot >> WITHIN_BITS for _, _, slots in self._tables.statements.values() for slot in slots}
         return stated.intersection(subjects)
 

@@ -28,10 +28,12 @@ log = structlog.get_logger(__name__)
 #: One MiB: the subjects of 100,000 notes set a few of a hundred, those of a million a third.
 _BITS: Final = 23
 _MASK: Final = (1 << _BITS) - 1
-#: A subject's number has 32 bits. Those with the same first ones are read at once, some thousand of a million notes.
-_SUBJECT_BITS: Final = 32
-_AT_ONCE_BITS: Final = _SUBJECT_BITS - 10
-_STORED: Final = "SELECT json_group_array(DISTINCT slot >> ?1) FROM slot WHERE slot >= ?2 AND slot < ?3"
+#: Subjects that are read at once: some milliseconds, most of them without the interpreter.
+_AT_ONCE: Final = 4_096
+_STORED: Final = (
+    "SELECT json_group_array(subject), max(subject)"
+    " FROM (SELECT DISTINCT slot >> ?1 AS subject FROM slot WHERE slot >= ?2 ORDER BY slot LIMIT ?3)"
+)
 
 
 class KnownSubjects:
@@ -47,11 +49,6 @@ class KnownSubjects:
         self._is_stopped = False
         self.needs_reading = False  #: it was asked for, and nobody reads yet what was stored before
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether it was asked for."""
-        return self._bits is not None
-
     def among(self, subjects: Collection[int]) -> Collection[int]:
         """Return those of *subjects* of which something may be stated."""
         if not self._is_whole and not self._take_over():
@@ -63,8 +60,7 @@ class KnownSubjects:
     def add(self, slots: Iterable[int]) -> None:
         """Have the subjects of *slots* be known."""
         if (bits := self._bits) is not None:
-            for slot in slots:
-                subject = slot >> WITHIN_BITS
+            for subject in {slot >> WITHIN_BITS for slot in slots}:
                 bits[(subject & _MASK) >> 3] |= 1 << (subject & 7)
 
     def _take_over(self) -> bool:
@@ -85,15 +81,15 @@ class KnownSubjects:
         To be begun when what was stored before it was first asked for is committed.
         """
         known = np.zeros(1 << _BITS, np.bool_)
-        size = 1 << _AT_ONCE_BITS + WITHIN_BITS
         try:
             with closing(open_reader(path)) as reader:
                 reader.execute("PRAGMA mmap_size = 0")  # else all of it would count as memory of the daemon
-                for begin in range(0, 1 << _SUBJECT_BITS + WITHIN_BITS, size):
+                last: int | None = -1
+                while last is not None:
                     if self._is_stopped:
                         return
                     # As one row: after each a thread has to get the interpreter back from whoever took it meanwhile.
-                    (found,) = reader.execute(_STORED, (WITHIN_BITS, begin, begin + size)).fetchone()
+                    found, last = reader.execute(_STORED, (WITHIN_BITS, last + 1 << WITHIN_BITS, _AT_ONCE)).fetchone()
                     known[np.array(from_json(found), np.int64) & _MASK] = True
         except sqlite3.Error as error:
             log.warning("store.subjects_unread", shelf=path.parent.name, reason=sqlite3_name(error))
