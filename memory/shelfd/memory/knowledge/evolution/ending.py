@@ -86,9 +86,8 @@ def cues(language: str) -> Cues:
     )
 
 
-def may_end(said: Sequence[str], words: AlphabeticLexicon) -> bool:
-    """Return whether a sentence of the words *said* can name something as ended."""
-    known = cues(words.language)
+def may_end(said: Sequence[str], known: Cues) -> bool:
+    """Return whether a sentence of the words *said* can name something as ended, by what is *known* to tell it."""
     if not known.phrases.keys().isdisjoint(said):
         return True
     return not known.first.isdisjoint(said) and _changes(said, known)

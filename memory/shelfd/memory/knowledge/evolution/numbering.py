@@ -9,8 +9,8 @@ from shelfd.memory.ports.evolution import WITHIN_BITS
 
 #: A subject, and what is said of it; "" if all stands in the first.
 Slot: TypeAlias = tuple[str, str]
-#: A subject, and all that may be said of it that has ended.
-Ended: TypeAlias = tuple[str, Sequence[str]]
+#: Subjects, and all that may be said of each that has ended.
+Ended: TypeAlias = tuple[Sequence[str], Sequence[str]]
 #: Where statements stand and look for others, where they only stand, where they only look, and where that may stand
 #: which a note names as ended.
 Places: TypeAlias = tuple[list[Slot], list[Slot], list[Slot], list[Ended]]
@@ -53,27 +53,27 @@ class Numbers(NamedTuple):
     Attributes:
         standing: Of those that it stands in, in order.
         sought: Of those that it looks into, in order.
-        ended: Of subjects of which it may name something as ended, each with what may be said of it: a note has
-            hundreds of these slots, and of most subjects nothing is stated at all.
+        ended: Of subjects of which it may name something as ended, with what may be said of each: a note has hundreds
+            of these slots, and of most subjects nothing is stated at all.
     """
 
     standing: list[int]
     sought: list[int]
-    ended: Sequence[tuple[int, Sequence[str]]]
+    ended: Sequence[tuple[Sequence[int], Sequence[str]]]
 
     def subjects(self) -> set[int]:
         """Return the numbers of all subjects that the note looks for."""
         found = {slot >> WITHIN_BITS for slot in self.sought}
-        if self.ended:
-            found.update(subject for subject, _ in self.ended)
+        for some, _ in self.ended:
+            found.update(some)
         return found
 
     def of(self, subjects: Collection[int]) -> list[int]:
         """Return the slots that the note looks into, those of some *subjects* alone, in order."""
         found = {slot for slot in self.sought if slot >> WITHIN_BITS in subjects}
-        for subject, kinds in self.ended:
-            if subject in subjects:
-                found.update(subject << WITHIN_BITS | crc32(said.encode()) & _WITHIN for said in kinds)
+        for some, kinds in self.ended:
+            for subject in {*some}.intersection(subjects):
+                found.update([subject << WITHIN_BITS | crc32(said.encode()) & _WITHIN for said in kinds])
         return sorted(found)
 
 
@@ -100,14 +100,14 @@ def numbered(places: Places, salt: int) -> Numbers:
     return _new(Numbers, (stands, sorted({*numbers[len(standing) :]}), ended))
 
 
-def _subjects(ended: Iterable[Ended], salt: int) -> list[tuple[int, Sequence[str]]]:
-    """Return the numbers of subjects, each with what may be said of it."""
+def _subjects(ended: Iterable[Ended], salt: int) -> list[tuple[Sequence[int], Sequence[str]]]:
+    """Return the numbers of subjects, with what may be said of each."""
     begun = _begun(salt)
-    found: list[tuple[int, Sequence[str]]] = []
-    for subject, kinds in ended:
-        if "|" in subject:  # which parted the two once: see _numbers
-            first, _, rest = subject.partition("|")
-            found.append((crc32(first.encode(), begun), [f"{rest}|{said}" for said in kinds]))
-        else:
-            found.append((crc32(subject.encode(), begun), kinds))
+    found: list[tuple[Sequence[int], Sequence[str]]] = []
+    for subjects, kinds in ended:
+        for subject in subjects:
+            if "|" in subject:  # which parted the two once: see _numbers
+                first, _, rest = subject.partition("|")
+                found.append(([crc32(first.encode(), begun)], [f"{rest}|{said}" for said in kinds]))
+        found.append(([crc32(subject.encode(), begun) for subject in subjects if "|" not in subject], kinds))
     return found

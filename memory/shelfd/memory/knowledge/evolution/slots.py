@@ -140,9 +140,9 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
 
 
 def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Ended]:
-    """Yield the subjects of which something may stand that is named as ended, each with what may be said of it."""
-    for language, subject, kinds in looked_for(found):
-        yield _subject(language, subject), _all_kinds(language, kinds)
+    """Yield the subjects of which something may stand that is named as ended, with what may be said of each."""
+    for language, subjects, kinds in looked_for(found):
+        yield [_subject(language, subject) for subject in subjects], _all_kinds(language, kinds)
 
 
 @lru_cache(_FEW)
