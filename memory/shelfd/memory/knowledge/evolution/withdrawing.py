@@ -66,22 +66,21 @@ def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
     if language not in LANGUAGES or len(said) > SENTENCES or ends_as_question(text):
         return ()
     words, known = lexicon(language), cues(language)
-    texts = [sentence for sentence in sentences_of(text) if len(sentence) <= _LONGEST]
+    texts = sentences_of(text)
     can_end = [may_end(words_in(sentence, language).words, known) for sentence in texts]
     if True not in can_end:  # as most
         return ()
-    return tuple(islice(_withdrawals(texts, can_end, words, known), _PHRASES))
+    looked_at = [(sentence, may) for sentence, may in zip(texts, can_end, strict=True) if len(sentence) <= _LONGEST]
+    return tuple(islice(_withdrawals(looked_at, words, known), _PHRASES))
 
 
-def _withdrawals(
-    texts: Sequence[str], can_end: Sequence[bool], words: AlphabeticLexicon, known: Cues
-) -> Iterator[Withdrawal]:
-    """Yield what sentences name as ended, those of them that *can_end* something."""
-    sentences = [clauses_of(sentence, words.language) for sentence in texts]
+def _withdrawals(texts: Sequence[tuple[str, bool]], words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
+    """Yield what sentences name as ended, each of which is given with whether it can."""
+    sentences = [clauses_of(sentence, words.language) for sentence, _ in texts]
     said = {word for clauses in sentences for clause in clauses for word in clause.said}
     is_correction = not known.wrong.isdisjoint(said) or not words["correction_heads"].isdisjoint(said)
-    around = zip([[], *sentences], sentences, [*sentences[1:], []], can_end, strict=False)
-    for before, clauses, following, may in around:
+    around = zip([[], *sentences], sentences, [*sentences[1:], []], texts, strict=False)
+    for before, clauses, following, (_, may) in around:
         phrases = [list(phrases_in(clause, words)) for clause in clauses] if may else []
         if not any(phrases) or known.unsure.search(" ".join(clause.joined for clause in clauses)) is not None:
             continue
