@@ -105,6 +105,10 @@ async def evolving(count: int, at_once: int) -> None:
         asked = {"entity_type": "tool", "entity_value": "mimikatz", "min_seq": count}
         while (await memory.call("recall_entity", **asked))["index"]["state"] != "ready":
             pass  # each waits some seconds for what is not read yet
+        await memory.call("remember", content=about_many([cases[0]["new"]["text"]], 1, rng)[0], evolve=True)
+        # What a store reads when it is first asked takes some tenths of a second.
+        if reading := [task for task in asyncio.all_tasks() if "store.subjects" in task.get_name()]:
+            await asyncio.wait(reading)
         thread = next(each for each in threading.enumerate() if "_connection_worker_thread" in each.name)
         assert thread.ident is not None
         clock = time.pthread_getcpuclockid(thread.ident)
