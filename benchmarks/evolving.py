@@ -10,6 +10,7 @@ Run: ``python benchmarks/evolving.py [--notes N] [--at-once N]``
 
 import argparse
 import asyncio
+import gc
 import json
 import random
 import re
@@ -104,6 +105,10 @@ async def evolving(count: int, at_once: int) -> None:
         asked = {"entity_type": "tool", "entity_value": "mimikatz", "min_seq": count}
         while (await memory.call("recall_entity", **asked))["index"]["state"] != "ready":
             pass  # each waits some seconds for what is not read yet
+        await memory.call("remember", content=about_many([cases[0]["new"]["text"]], 1, rng)[0], evolve=True)
+        # What a store reads when it is first asked takes some tenths of a second.
+        if reading := [task for task in asyncio.all_tasks() if "store.subjects" in task.get_name()]:
+            await asyncio.wait(reading)
         thread = next(each for each in threading.enumerate() if "_connection_worker_thread" in each.name)
         assert thread.ident is not None
         clock = time.pthread_getcpuclockid(thread.ident)
@@ -129,6 +134,8 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=50, help="requests that are under way while it is measured")
     given = parser.parse_args()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # as in the daemon
     asyncio.run(evolving(given.notes, given.at_once))
 
 

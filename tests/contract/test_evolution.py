@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contract.samples import NEW_YEAR, change, create, make_note, write
-from shelfd.memory.ports.evolution import StoredConflict, UnstoredStatements
+from shelfd.memory.ports.evolution import WITHIN_BITS, StoredConflict, UnstoredStatements
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 
@@ -33,6 +33,18 @@ async def test_notes_of_a_slot_come_newest_first(store: Store) -> None:
     assert in_slots([7, 8, 101, 103], limit=2) == {5, 4, 3, 1}
     assert in_slots(range(100), limit=1) == {5}
     assert (in_slots([8], limit=3), in_slots([7], limit=0), in_slots([], limit=3)) == (set(), set(), set())
+
+
+async def test_of_whom_something_is_stated_is_known_whatever_is_not(store: Store) -> None:
+    def known(rows: Writer) -> set[int]:
+        return {*rows.statements.spoken_of({1, 2, 3, 2**32 - 1})}
+
+    await put(store, 1, 1 << WITHIN_BITS, (3 << WITHIN_BITS) + 7)
+    await put(store, 2, (2**32 - 1) << WITHIN_BITS)
+    assert (await store.commit(write(known))).value >= {1, 3, 2**32 - 1}
+    await put(store, 1, (2 << WITHIN_BITS) + 1, rev=2)
+    assert (await store.commit(write(known))).value >= {2, 2**32 - 1}
+    assert {*store.view.statements.spoken_of({1, 2})} >= {2}
 
 
 async def test_what_a_note_states_is_replaced(store: Store) -> None:

@@ -19,6 +19,7 @@ from shelfd.storage import SqliteStore, SqliteStores
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.group import GroupWriter
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
+from shelfd.storage.sqlite.subjects import KnownSubjects
 
 
 class FailingConnection(sqlite3.Connection):
@@ -59,7 +60,7 @@ def _seqs(outcomes: list[Outcome]) -> list[int | type[BaseException]]:
 def test_a_group_that_cannot_be_made_durable_fails_whole_and_the_next_goes_on(
     connection: FailingConnection, statement: str
 ) -> None:
-    group = GroupWriter(connection, FakeClock())
+    group = GroupWriter(connection, FakeClock(), KnownSubjects())
     assert _seqs(group.apply([create("n0")])) == [1]
 
     connection.failing = statement
@@ -73,7 +74,7 @@ def test_a_group_that_cannot_be_made_durable_fails_whole_and_the_next_goes_on(
     following = group.apply([create("n1"), create("n2")])
     assert _seqs(following) == [2, 3]
     assert [outcome.value.row for outcome in following if isinstance(outcome, Applied)] == [2, 3]
-    assert GroupWriter(connection, FakeClock()).apply([create("n3")])[0].last_seq == 4  # type: ignore[union-attr]
+    assert GroupWriter(connection, FakeClock(), KnownSubjects()).apply([create("n3")])[0].last_seq == 4  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_failed_commit_is_reported_in_the_shelfs_terms(
 ) -> None:
     connection.failing, connection.error_code = "COMMIT", code
 
-    assert _seqs(GroupWriter(connection, FakeClock()).apply([create("n1")])) == [told]
+    assert _seqs(GroupWriter(connection, FakeClock(), KnownSubjects()).apply([create("n1")])) == [told]
 
 
 def test_an_error_inside_one_change_fails_that_change_alone(connection: FailingConnection) -> None:
@@ -99,7 +100,7 @@ def test_an_error_inside_one_change_fails_that_change_alone(connection: FailingC
         connection.failing = "INSERT INTO note"
         tx.create_note(make_note("n2"))
 
-    group = GroupWriter(connection, FakeClock())
+    group = GroupWriter(connection, FakeClock(), KnownSubjects())
 
     assert _seqs(group.apply([create("n1"), change(spoil), create("n3")])) == [1, StoreBusy, 2]
 

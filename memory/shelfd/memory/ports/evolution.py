@@ -3,6 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, Protocol
 
 #: Why notes of two copies of a shelf are in conflict: whatever they say, only somebody decides on that.
@@ -10,6 +11,8 @@ EDITED_APART: Final = "edited apart in two copies of the shelf"
 ONE_KEY: Final = "two copies of the shelf gave a fact this key"
 #: How a conflict is resolved whose notes no longer contradict each other, since one says something else.
 CHANGED: Final = "changed"
+#: Bits of a slot's number that tell it from others of the same subject: what is before them is the subject's number.
+WITHIN_BITS: Final = 16
 
 
 class UnstoredStatements(Protocol):
@@ -53,6 +56,13 @@ class StatementsView(Protocol):
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         """Return the rows of notes that state something in some slots: of each slot the newest."""
+
+    def spoken_of(self, subjects: AbstractSet[int]) -> Collection[int]:
+        """Return those of some subjects of whom something may be stated: all of whom something is, perhaps others.
+
+        Args:
+            subjects: Their numbers, which are those of their slots without the last ``WITHIN_BITS``.
+        """
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         """Return those of these notes that are in this nugget and live, the newest first.

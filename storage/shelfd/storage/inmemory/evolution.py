@@ -2,8 +2,10 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from shelfd.memory.ports.evolution import (
+    WITHIN_BITS,
     ConflictsWriter,
     OlderNote,
     StatementsWriter,
@@ -33,6 +35,10 @@ class InMemoryStatements(InMemoryRows, StatementsWriter):
             found = [row for row, (_, _, said) in self._tables.statements.items() if slot in said]
             near.update(sorted(found, reverse=True)[: max(limit, 0)])
         return near
+
+    def spoken_of(self, subjects: AbstractSet[int]) -> set[int]:
+        stated = {slot >> WITHIN_BITS for _, _, slots in self._tables.statements.values() for slot in slots}
+        return stated.intersection(subjects)
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         found = []

@@ -9,6 +9,7 @@ from shelfd.memory.errors import ShelfError, StoreBusy
 from shelfd.memory.ports.store import Applied, Change, Clock
 from shelfd.storage.commit_queue import Outcome, number_entries
 from shelfd.storage.sqlite.database import translated
+from shelfd.storage.sqlite.subjects import KnownSubjects
 from shelfd.storage.sqlite.view import SqliteWriter
 
 #: Seconds that applying a group takes at most, but for the change that is being applied then: those after it are
@@ -29,10 +30,10 @@ class _Undone(Exception):
 class GroupWriter:
     """Applies groups. Lives on the writer connection's thread and keeps nothing but the writer."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, connection: sqlite3.Connection, clock: Clock, subjects: KnownSubjects) -> None:
         self._connection = connection
         self._clock = clock
-        self._writer = SqliteWriter(connection)
+        self._writer = SqliteWriter(connection, subjects)
 
     def apply(self, changes: list[Change[Any]]) -> list[Outcome]:
         """Apply *changes* in order and make them durable together, the first ones if that takes long.

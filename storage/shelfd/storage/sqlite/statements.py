@@ -1,14 +1,16 @@
 """What notes state, as rows: what the store's port says of it, in SQL. And in memory, until it is stored."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
-from shelfd.memory.ports.evolution import OlderNote, StatementsWriter, UnstoredStatements
+from shelfd.memory.ports.evolution import WITHIN_BITS, OlderNote, StatementsWriter, UnstoredStatements
 from shelfd.storage.encoding import encode_integers
 from shelfd.storage.sqlite.database import Database, SqliteRows
+from shelfd.storage.sqlite.subjects import KnownSubjects
 
 # Table and column names are ours.
 _OLDER: Final = (
@@ -62,6 +64,9 @@ class SqliteStatements(SqliteRows, StatementsWriter):
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
         return self._stored_in(slots, limit)
+
+    def spoken_of(self, subjects: AbstractSet[int]) -> Collection[int]:
+        return subjects
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         return [one for one in self._older(rows, nugget, now) if one.said_rev is not None]
@@ -126,18 +131,20 @@ class SqliteStatementsWriter(SqliteStatements):
     Args:
         database: The connection.
         newest: Returns the highest row that was given to a note.
+        subjects: Of which something is stated.
     """
 
-    def __init__(self, database: Database, newest: Callable[[], int]) -> None:
+    def __init__(self, database: Database, newest: Callable[[], int], subjects: KnownSubjects) -> None:
         super().__init__(database)
         self._newest = newest
+        self._subjects = subjects
         self._read = self._newest_read()  #: the newest note whose statements are known
         last = newest()
         first = max(self._read, last - _HELD) + 1
         self._lost = (first, last) if first <= last else None
         self._held: list[_Held] = []  #: by row; never changed but at its end, for a change may be taken back
         self._by_row: dict[int, _Held] = {}
-        self._by_slot: dict[int, list[int]] = {}
+        self._by_subject: dict[int, list[_Held]] = {}
 
     def unread(self, *, limit: int) -> list[int]:
         return [] if self._read >= self._newest() else self._newer(self._read, limit)
@@ -153,15 +160,20 @@ class SqliteStatementsWriter(SqliteStatements):
         return super().rev(row) if held is None else held.rev
 
     def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
-        by_slot = self._by_slot
-        if not by_slot or by_slot.keys().isdisjoint(slots):
-            return self._stored_in(slots, limit)
-        found = self._stored_in([slot for slot in slots if slot not in by_slot], limit)
-        for slot in by_slot.keys() & set(slots):
-            newest = by_slot[slot][::-1][: max(limit, 0)]  # all held are newer than all stored
-            found.update(newest)
-            found |= self._stored_in([slot], limit - len(newest))
-        return found
+        by_subject, others, found = self._by_subject, list[int](), set[int]()
+        for slot in slots:
+            held = by_subject.get(slot >> WITHIN_BITS, ())
+            newest = [one.row for one in reversed(held) if slot in one.slots][: max(limit, 0)]
+            if newest:  # all held are newer than all stored
+                found.update(newest)
+                found |= self._stored_in([slot], limit - len(newest))
+            else:
+                others.append(slot)
+        return found | self._stored_in(others, limit)
+
+    def spoken_of(self, subjects: AbstractSet[int]) -> Collection[int]:
+        found, held = self._subjects.among(subjects), self._by_subject.keys() & subjects
+        return held.union(found) if held else found
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         held = self._by_row
@@ -176,6 +188,7 @@ class SqliteStatementsWriter(SqliteStatements):
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         self.store_held()
+        self._subjects.add(slots)
         super().put(row, rev, said, slots)
         self._read = max(self._read, row)
 
@@ -191,6 +204,7 @@ class SqliteStatementsWriter(SqliteStatements):
             return
         held = self._held
         self._restart([])
+        self._subjects.add(slot for one in held for slot in one.slots)
         rows = [(one.row, one.rev, encode_integers(one.slots), one.said.encoded()) for one in held]
         self._database.run_many(_ADD, rows)
         # In the order of the table: those beside each other go into one page.
@@ -218,16 +232,15 @@ class SqliteStatementsWriter(SqliteStatements):
             self._restart(held[:length])
 
     def _restart(self, held: list[_Held]) -> None:
-        self._held, self._by_row, self._by_slot = [], {}, {}
+        self._held, self._by_row, self._by_subject = [], {}, {}
         for one in held:
             self._add(one)
 
     def _add(self, one: _Held) -> None:
         self._held.append(one)
         self._by_row[one.row] = one
-        by_slot = self._by_slot
-        for slot in one.slots:
-            by_slot.setdefault(slot, []).append(one.row)
+        for subject in {slot >> WITHIN_BITS for slot in one.slots}:
+            self._by_subject.setdefault(subject, []).append(one)
 
 
 def forget_statements(database: Database, row: int) -> None:

@@ -25,6 +25,7 @@ from shelfd.storage.sqlite.images import SqliteImages
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.snapshots import SqliteSnapshot, frozen, snapshot_beside, snapshots_of
+from shelfd.storage.sqlite.subjects import KnownSubjects
 from shelfd.storage.sqlite.view import SqliteView
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class SqliteStore(Store):
         self._images = SqliteImages(path)
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path, clock) if unclean else None
+        self._subjects = KnownSubjects()
         self._writing: _Writing | None = None
         self._changing = asyncio.Lock()  # held while what writing needs is opened or closed
         self._is_used = False  # by a writer since the last rest
@@ -201,9 +203,10 @@ class SqliteStore(Store):
         if self._background_check is not None:
             await self._background_check.stop()
         await self._pages.close()
+        self._subjects.stop()
         if self._backing_up is not None:
             self._backing_up.stop()
-        async with self._snapshots:  # the one that is being written ends early
+        async with self._snapshots:  # the one that is being written ends early, as reading subjects does
             pass
         async with self._changing:
             # The writer goes last: as the only connection left it may empty the WAL, which marks a clean stop.
@@ -238,9 +241,20 @@ class SqliteStore(Store):
                 outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
             except Exception as error:  # noqa: BLE001 - the callers that wait must be notified
                 outcomes = error
+            if self._subjects.needs_reading:
+                self._subjects.needs_reading = False
+                loop.call_soon_threadsafe(self._begin_reading)
             loop.call_soon_threadsafe(deliver, outcomes)
 
         writing.connection.submit(write)
+
+    def _begin_reading(self) -> None:
+        if self._closing is None:
+            self._begin(self._read_subjects(), "subjects")
+
+    async def _read_subjects(self) -> None:
+        async with self._snapshots:  # a reader keeps the WAL from being emptied
+            await asyncio.to_thread(self._subjects.read, self._path)
 
     async def _awake(self) -> _Writing:
         """Return what writing needs, opened if need be. What is submitted to it at once is done before it closes."""
@@ -257,7 +271,7 @@ class SqliteStore(Store):
                 raise ShuttingDown
             connection = await WriterConnection.open(self._path)
             try:
-                group = await connection.run(lambda: GroupWriter(connection.raw, self._clock))
+                group = await connection.run(lambda: GroupWriter(connection.raw, self._clock, self._subjects))
                 self._view.move_to(open_reader(self._path))
             except BaseException:
                 await connection.close()

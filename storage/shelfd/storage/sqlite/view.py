@@ -19,6 +19,7 @@ from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
 from shelfd.storage.sqlite.statements import HeldState, SqliteStatements, SqliteStatementsWriter
+from shelfd.storage.sqlite.subjects import KnownSubjects
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
 from shelfd.storage.sqlite.vectors import SqliteVectors
 from shelfd.storage.sqlite.watches import SqliteWatches
@@ -117,21 +118,26 @@ class WriterState(NamedTuple):
 
 
 class SqliteWriter(Writer):
-    """Reads and writes on the writer's connection."""
+    """Reads and writes on the writer's connection.
+
+    Args:
+        connection: The connection.
+        subjects: Of which something is stated; a shelf's writers, of which one follows another, have the same.
+    """
 
     notes: SqliteNotesWriter
     nuggets: SqliteNuggetsWriter
     log: SqliteLogWriter
     statements: SqliteStatementsWriter
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, subjects: KnownSubjects) -> None:
         self._database = database = Database(connection)
         _add_aggregates(self, database)
         self.notes = SqliteNotesWriter(database, self._drop_statements)
         self.nuggets = SqliteNuggetsWriter(database)
         self.log = SqliteLogWriter(database)
         self.entities = SqliteEntitiesWriter(database)
-        self.statements = SqliteStatementsWriter(database, lambda: self.notes.row)
+        self.statements = SqliteStatementsWriter(database, lambda: self.notes.row, subjects)
 
     def _drop_statements(self, row: int) -> None:
         self.statements.drop(row)

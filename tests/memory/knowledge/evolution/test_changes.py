@@ -7,9 +7,10 @@ import pytest
 
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import lexicon
+from shelfd.memory.knowledge.evolution.numbering import numbered
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.rewording import reword
-from shelfd.memory.knowledge.evolution.slots import numbered, places_of
+from shelfd.memory.knowledge.evolution.slots import places_of
 from shelfd.memory.knowledge.evolution.verdicts import Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 
@@ -29,8 +30,8 @@ def verdict(older: str, new: str) -> Verdict:
 def numbers(text: str) -> tuple[set[int], set[int]]:
     """Return the numbers of the slots that a note stands in, and of those that it looks into."""
     said = read(text)
-    stands, looks = numbered(places_of(said, withdrawals(text, said)), 0)
-    return set(stands), set(looks)
+    found = numbered(places_of(said, withdrawals(text, said)), 0)
+    return set(found.standing), set(found.of(found.subjects()))
 
 
 @pytest.mark.parametrize(("older", "new"), pairs("changes.txt"))

@@ -5,8 +5,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfd.memory.knowledge.evolution.numbering import numbered
 from shelfd.memory.knowledge.evolution.reading import END, read
-from shelfd.memory.knowledge.evolution.slots import numbered, places_of
+from shelfd.memory.knowledge.evolution.slots import places_of
 from shelfd.memory.knowledge.evolution.tokens import TOKEN, split
 from shelfd.memory.knowledge.graph.clauses import sentences
 
@@ -41,7 +42,7 @@ def test_a_word_that_is_all_endings_stays_a_word() -> None:
     first, _ = read(mixed)  # as German, in which "ete" would be a verb's ending
     assert first.verb == "ete"
     assert all(first.words)
-    assert numbered(places_of([first], ()), 1)[0]
+    assert numbered(places_of([first], ()), 1).standing
 
 
 @given(texts)

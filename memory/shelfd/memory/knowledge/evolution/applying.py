@@ -7,9 +7,10 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
+from shelfd.memory.knowledge.evolution.numbering import Numbers, numbered, numbers_of
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.repeating import adds, prolonged
-from shelfd.memory.knowledge.evolution.slots import numbered, numbers_of, places_of, slots_of
+from shelfd.memory.knowledge.evolution.slots import places_of, slots_of
 from shelfd.memory.knowledge.evolution.stated import Stated, decode, encode
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.text_reading import TextRead, read_text
@@ -101,7 +102,7 @@ def remember_evolved(
     slots = None if nugget is None else numbered(places, nugget.created_at)
     judged = decided
     if judged is None:
-        judged = EMPTY if slots is None else _judged(tx, given, new, fact, slots[1], catch_up)
+        judged = EMPTY if slots is None else _judged(tx, given, new, fact, slots, catch_up)
     found = _found(tx, given, new, judged) if judged else ()
     superseding = tuple(one for one in found if one[1].verdict in _SUPERSEDED) if found else ()
     if found and not superseding and (repeated := _repeated(given, new, found, decided is None)) is not None:
@@ -116,7 +117,7 @@ def remember_evolved(
         tx.supersede(note, kept.note.id, reason=judgement.reason, until=new.when, has_held=has_held)
     conflicts = _conflicts(tx, found, kept.note) if found else ()
     is_same = kept.note.content == content
-    _keep(tx, kept.note, new.statements if is_same else None, slots[0] if is_same and slots is not None else None)
+    _keep(tx, kept.note, new.statements if is_same else None, slots.standing if is_same and slots is not None else None)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
@@ -218,7 +219,7 @@ def _told_at(note: Note) -> int:
 
 
 def _judged(
-    tx: Transaction, given: NoteInput, new: Told, fact: Note | None, slots: Sequence[int], catch_up: int
+    tx: Transaction, given: NoteInput, new: Told, fact: Note | None, slots: Numbers, catch_up: int
 ) -> Mapping[str, Judgement]:
     """What the rules say of each older note in one of the *slots* that the new one looks into."""
     statements = new.statements
@@ -227,8 +228,9 @@ def _judged(
     stated = tx.rows.statements
     if unread := stated.unread(limit=catch_up):
         _keep_all(tx, unread)
-    near = stated.in_slots(slots, limit=OF_SLOT)
-    if fact is not None:
+    spoken_of = stated.spoken_of(slots.subjects())
+    near = stated.in_slots(slots.of(spoken_of), limit=OF_SLOT) if spoken_of else None
+    if near and fact is not None:
         near.discard(fact.row)
     if not near:
         return EMPTY

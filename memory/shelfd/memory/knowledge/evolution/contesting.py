@@ -14,8 +14,9 @@ from shelfd.memory.knowledge.evolution.applying import (
 )
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.naming import renamed
+from shelfd.memory.knowledge.evolution.numbering import numbers_of
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import contradicted, numbers_of, wanted
+from shelfd.memory.knowledge.evolution.slots import contradicted, wanted
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict
 from shelfd.memory.log.transaction import Transaction

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, COUNT_BITS, COUNTED, telling
@@ -21,8 +20,7 @@ _SIGNS: Final = "'.,:;!?()\""
 _SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)\W?$")
 
 
-@lru_cache(4)  # a note's language is asked for, then whether it names what has ended
-def words_of(text: str) -> Sequence[str]:
+def _words_of(text: str) -> Sequence[str]:
     """Return what stands between blanks, apostrophes and other signs in *text*, folded."""
     folded = fold(text)
     for sign in _SIGNS:  # which takes half the time of one look for all: most texts have two of them
@@ -39,7 +37,7 @@ def language_of(text: str) -> str:
         if _HAN.search(text):
             return "zh"
     others, foreign, shares = telling()
-    words = words_of(text)
+    words = _words_of(text)
     if (foreign if text.isascii() else others).isdisjoint(words):  # as most
         return ALPHABETIC[0]
     counts = sum(map(shares.__getitem__, shares.keys() & words))

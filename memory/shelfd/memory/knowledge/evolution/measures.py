@@ -9,6 +9,7 @@ value does by itself.
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import filterfalse
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
@@ -134,9 +135,7 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     """Return where the one value among *words* stands, and what kind of one it is; -1 if there is none, or several."""
     value = kind = label = day = ""
     has_number, labels = is_counted, 0
-    for word in words:
-        if word.isalpha():
-            continue  # as most
+    for word in filterfalse(str.isalpha, words):
         has_number = has_number or word[-1].isdigit()
         if word[:_LETTERS].isalpha():
             continue  # a name with a number, and no measure

@@ -53,7 +53,10 @@ def _keys(words: Collection[str]) -> Iterable[str]:
     if not count or count > _LONGEST:
         return ()
     if not isinstance(words, frozenset):
-        return () if any(word[0] in _NO_NAME for word in words) else ("".join(words).replace("-", ""),)
+        for word in words:
+            if word[0] in _NO_NAME:
+                return ()
+        return ("".join(words).replace("-", ""),)
     if count > _UNORDERED:
         return ()
     one, other = words
@@ -68,11 +71,18 @@ def _built_in() -> dict[str, str]:
     return {**names, **{key: key for key in names.values()}}
 
 
+@lru_cache(maxsize=1)
+def _built_in_keys() -> frozenset[str]:
+    """Return the keys of these, which a set finds in a tenth of the time."""
+    return frozenset(_built_in())
+
+
 def _known(sought: Sequence[str], entities: EntitiesView) -> dict[str, str]:
     """Return the name that stands for each of the keys *sought* that is a name of something."""
-    everybodys, names = _built_in(), entities.named(sought)
-    if not names and everybodys.keys().isdisjoint(sought):  # as nearly always
+    names = entities.named(sought)
+    if not names and _built_in_keys().isdisjoint(sought):  # as nearly always
         return {}
+    everybodys = _built_in()
     keys = {*sought}
     known = {key: everybodys[key] for key in everybodys.keys() & keys}
     asked = {key: key for key in keys}

@@ -7,13 +7,13 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Final, TypeAlias
-from zlib import crc32
+from typing import Final
 
 from shelfd.memory.knowledge.evolution.attributes import attribute_of
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
+from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
@@ -23,17 +23,9 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
-#: Bits of a number that tell a slot from others of the same subject.
-_WITHIN_BITS: Final = 16
-_WITHIN: Final = (1 << _WITHIN_BITS) - 1
-#: Verbs whose names in slots are kept, and nuggets whose numbers begin otherwise than others'.
+#: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
-_NUGGETS: Final = 64
 _FEW: Final = 64  #: sets of verbs whose names are kept
-#: A subject, and what is said of it; "" if all stands in the first.
-Slot: TypeAlias = tuple[str, str]
-#: Where statements stand and look for others, where they only stand, and where they only look.
-Places: TypeAlias = tuple[list[Slot], list[Slot], list[Slot]]
 _SPACELESS: Final = ("zh", "ja")
 _VALUES: Final = frozenset((Value.TIME, Value.AMOUNT, Value.STATE))
 _KINDS: Final[Mapping[str, str]] = {value: f"k {value}" for value in Value}
@@ -52,43 +44,10 @@ _STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
-def numbers_of(slots: Iterable[Slot], salt: int) -> list[int]:
-    """Return the numbers that *slots* are stored by, each once, in order: those of one subject beside each other.
-
-    Two slots may have one number: then a note is looked at that has nothing to do with the other.
-
-    Args:
-        slots: Whose numbers are wanted.
-        salt: Tells those of one nugget from those of others.
-    """
-    return sorted({*_numbers(slots, salt)})
-
-
-def _numbers(slots: Iterable[Slot], salt: int) -> list[int]:
-    begun = _begun(salt)
-    numbers: list[int] = []
-    last, place = "", 0
-    for subject, said in slots:
-        if subject is not last:
-            if "|" in subject:  # which parted the two once: slots of older notes are stored by that
-                first, _, rest = (f"{subject}|{said}" if said else subject).partition("|")
-                numbers.append(crc32(first.encode(), begun) << _WITHIN_BITS | crc32(rest.encode()) & _WITHIN)
-                continue
-            last, place = subject, crc32(subject.encode(), begun) << _WITHIN_BITS
-        numbers.append(place | crc32(said.encode()) & _WITHIN)
-    return numbers
-
-
-@lru_cache(_NUGGETS)
-def _begun(salt: int) -> int:
-    """Return the number from which those of a nugget's subjects go on."""
-    return crc32(b"%d " % salt)
-
-
 def _places(  # noqa: C901, PLR0912 - every statement of every note comes by here
     statements: Iterable[Statement],
-) -> Places:
-    """Return the slots of *statements*."""
+) -> tuple[list[Slot], list[Slot], list[Slot]]:
+    """Return the slots of *statements*, as the first of :data:`Places` are."""
     shared: list[Slot] = []
     standing: list[Slot] = []
     sought: list[Slot] = []
@@ -144,25 +103,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
 
 def places_of(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Places:
     """Return the slots of a note that states *statements* and names what was *found* as ended."""
-    places = _places(statements)
-    if found:
-        places[2].extend(withdrawing(found))
-    return places
-
-
-def numbered(places: Places, salt: int) -> tuple[list[int], list[int]]:
-    """Return the numbers of the slots that a note stands in and of those it looks into, in order.
-
-    Args:
-        places: The slots.
-        salt: That of its nugget.
-    """
-    shared, standing, sought = places
-    numbers = _numbers(standing + shared + sought, salt)
-    if not standing and not sought:
-        both = sorted({*numbers})
-        return both, both
-    return sorted({*numbers[: len(standing) + len(shared)]}), sorted({*numbers[len(standing) :]})
+    ended: list[Ended] = list(withdrawing(found)) if found else []
+    return *_places(statements), ended
 
 
 def slots_of(statements: Iterable[Statement]) -> list[Slot]:
@@ -202,15 +144,16 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
             yield subject, _verbs(statement.language, statement.verb)[0]
 
 
-def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Slot]:
-    """Yield the slots in which something may stand that is named as ended."""
-    for language, subject, kinds in looked_for(found):
-        name = _subject(language, subject)
-        for said in kinds:
-            if said[:2] == "v ":
-                yield from ((name, one) for one in _verbs(language, said[2:]))
-            else:
-                yield name, said
+def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Ended]:
+    """Yield the subjects of which something may stand that is named as ended, with what may be said of each."""
+    for language, subjects, kinds in looked_for(found):
+        yield [_subject(language, subject) for subject in subjects], _all_kinds(language, kinds)
+
+
+@lru_cache(_FEW)
+def _all_kinds(language: str, kinds: tuple[str, ...]) -> Sequence[str]:
+    """Return *kinds* of what may be said, a verb as all that say nearly the same: those of one note are the same."""
+    return [one for said in kinds for one in (_verbs(language, said[2:]) if said[:2] == "v " else (said,))]
 
 
 def _denied(statement: Statement) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from shelfd.memory.knowledge.evolution.naming import keys_of
+from shelfd.memory.knowledge.evolution.numbering import Places
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import Places, places_of
+from shelfd.memory.knowledge.evolution.slots import places_of
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals
 

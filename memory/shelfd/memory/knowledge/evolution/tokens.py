@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.names import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
@@ -33,6 +33,7 @@ _ELIDED: Final = re.compile(r"\b([ldjncsmt]|qu|jusqu|lorsqu|puisqu)'(?=\w)", re.
 #: Words that no list has of which it is kept how they are folded: the same names come again and again.
 _WORDS: Final = 4_096
 _LONGEST: Final = 40  #: letters of such a word
+_KNOWN: Final[dict[str, dict[str, tuple[str, bool]]]] = {language: {} for language in ALPHABETIC}
 #: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
 _SENTENCES: Final = 16
 _SHOUTED: Final = 3  #: blanks of a sentence, and of no code
@@ -62,15 +63,29 @@ def _decimal(text: str, language: str) -> float | None:
         return None
 
 
-@lru_cache(_WORDS)
-def _of_letters(raw: str, language: str) -> tuple[str, bool]:
-    """Return a word of nothing but letters folded, and whether it has a capital; "" for any other, and for a time's."""
-    low, words = fold(raw), lexicon(language)
-    if not low.isalpha() or raw == "A" or low in words.marked:
-        return "", False
-    if raw.isupper() and (low in words.nameless or low in words.spoken or low in words.lists["pronouns"]):
-        return (raw, True) if len(raw) > 1 else (low, True)  # MIT is no German "mit", and the US not "us"
-    return low, not raw.islower()
+def _of_letters(raw: str, lexicon: AlphabeticLexicon) -> tuple[str, bool] | None:
+    """Return a word of nothing but letters folded, and whether it has a capital; None for any other, and for a time's.
+
+    It is kept, that it need not be worked out again.
+    """
+    if not raw.isalpha() or len(raw) > _LONGEST:
+        return None
+    low = fold(raw)
+    if not low.isalpha() or raw == "A" or low in lexicon.marked:
+        return None
+    found = low, not raw.islower()
+    if raw.isupper() and len(raw) > 1 and _is_function_word(low, lexicon):
+        found = raw, True  # MIT is no German "mit", and the US not "us"
+    known = _KNOWN[lexicon.language]
+    if len(known) >= _WORDS:
+        known.clear()
+    known[raw] = found
+    return found
+
+
+def _is_function_word(low: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word is one of those that say nothing by themselves, as articles and pronouns."""
+    return low in lexicon.nameless or low in lexicon.spoken or low in lexicon.lists["pronouns"]
 
 
 def _plain(low: str) -> str:
@@ -130,6 +145,7 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
     sentence = with_titles(sentence)
+    known = _KNOWN[language]
     parts = split(sentence)
     if parts and (low := parts[0].lower()) in plain:
         parts[0] = low  # a capital says nothing there
@@ -137,16 +153,15 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
         if raw in plain:  # as most
             add(raw)
             continue
-        if raw.isalpha() and len(raw) <= _LONGEST:
-            low, is_name = _of_letters(raw, language)
-            if low:
-                if is_name and words:
-                    proper.add(low)
-                add(low)
-                continue
-            if raw == "A" and words and words[-1] != ":":
-                add(raw)  # a name, as in "vitamin A", and no article
-                continue
+        if (found := known.get(raw) or _of_letters(raw, lexicon)) is not None:
+            low, is_name = found
+            if is_name and words:
+                proper.add(low)
+            add(low)
+            continue
+        if raw == "A" and words and words[-1] != ":":
+            add(raw)  # a name, as in "vitamin A", and no article
+            continue
         if raw.isdecimal() and raw.isascii():
             proper.add(raw)  # unless it turns out to be an amount
             first = len(words) if first < 0 else first

@@ -39,8 +39,8 @@ _KINDS: Final = 5  #: of what may be said of it
 _PASSIVE: Final = frozenset(("wird", "werden"))
 #: A word as it was said, and in plain form; "" of what tells nothing.
 Word: TypeAlias = tuple[str, str]
-#: Language, subject, and what may be said of it.
-Sought: TypeAlias = tuple[str, frozenset[str], tuple[str, ...]]
+#: Language, subjects, and what may be said of each.
+Sought: TypeAlias = tuple[str, Sequence[frozenset[str]], tuple[str, ...]]
 
 
 class Withdrawal(NamedTuple):
@@ -66,19 +66,22 @@ def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
     language = said[0].language if said else ""
     if language not in LANGUAGES or len(said) > SENTENCES or ends_as_question(text):
         return ()
-    return tuple(islice(_withdrawals(text, lexicon(language), cues(language)), _PHRASES))
+    words, known = lexicon(language), cues(language)
+    texts = sentences_of(text)
+    can_end = [may_end(words_in(sentence, language).words, known) for sentence in texts]
+    if True not in can_end:  # as most
+        return ()
+    looked_at = [(sentence, may) for sentence, may in zip(texts, can_end, strict=True) if len(sentence) <= _LONGEST]
+    return tuple(islice(_withdrawals(looked_at, words, known), _PHRASES))
 
 
-def _withdrawals(text: str, words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
-    texts = [sentence for sentence in sentences_of(text) if len(sentence) <= _LONGEST]
-    can_end = [may_end(words_in(sentence, words.language).words, words) for sentence in texts]
-    if not any(can_end):
-        return
-    sentences = [clauses_of(sentence, words.language) for sentence in texts]
+def _withdrawals(texts: Sequence[tuple[str, bool]], words: AlphabeticLexicon, known: Cues) -> Iterator[Withdrawal]:
+    """Yield what sentences name as ended, each of which is given with whether it can."""
+    sentences = [clauses_of(sentence, words.language) for sentence, _ in texts]
     said = {word for clauses in sentences for clause in clauses for word in clause.said}
     is_correction = not known.wrong.isdisjoint(said) or not words["correction_heads"].isdisjoint(said)
-    around = zip([[], *sentences], sentences, [*sentences[1:], []], can_end, strict=False)
-    for before, clauses, following, may in around:
+    around = zip([[], *sentences], sentences, [*sentences[1:], []], texts, strict=False)
+    for before, clauses, following, (_, may) in around:
         phrases = [list(phrases_in(clause, words)) for clause in clauses] if may else []
         if not any(phrases) or known.unsure.search(" ".join(clause.joined for clause in clauses)) is not None:
             continue
@@ -192,11 +195,13 @@ def looked_for(found: Iterable[Withdrawal]) -> Iterator[Sought]:
     """Yield where something may stand that has ended: subjects, and what may be said of each."""
     room = _SLOTS
     for each in found:
-        for sought in _looked_for(each):
-            room -= len(sought[2])
-            if room < 0:
+        for language, subjects, kinds in _looked_for(each):
+            count = len(subjects) * len(kinds)
+            if count > room:
+                yield language, subjects[: room // len(kinds)], kinds
                 return
-            yield sought
+            room -= count
+            yield language, subjects, kinds
 
 
 def _looked_for(found: Withdrawal) -> Iterator[Sought]:
@@ -209,12 +214,13 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     if values and values[0][0][0] in "#~":
         kinds |= dict.fromkeys(f"c {found.said[at]}" for at in named if found.said[at] in found.before)
     nouns = [at for at in named if found.said[at] not in words.verbs]
-    both = (subject for places in (named, nouns) for subject in _subjects(found, places, words))
-    first = tuple(islice(kinds, _KINDS))
-    yield from ((found.language, subject, first) for subject in dict.fromkeys(both))
+    subjects = dict.fromkeys(_subjects(found, named, words))
+    if nouns != named:
+        subjects |= dict.fromkeys(_subjects(found, nouns, words))
+    yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     for length in range(1, len(values) + 1):  # of whom another takes the place
-        yield found.language, frozenset(word for word, _ in values[:length]), others
+        yield found.language, [frozenset([word for word, _ in values[:length]])], others
 
 
 def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
@@ -228,20 +234,21 @@ def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
     return [f"c {word}"] if stem[0] != "*" else [f"c {word}", f"v {verb}"]
 
 
-def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> Iterator[frozenset[str]]:
-    """Yield subjects of which something may have ended."""
+def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> list[frozenset[str]]:
+    """Return subjects of which something may have ended."""
     is_spoken_of = not SPEAKING.isdisjoint(found.every)  # "the user" is one of "us"
     speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
-    yield from speaking
-    said = [words.spoken.get(found.said[at]) or found.said[at] for at in named]
-    placed = [f"{found.said[at - 1]} {found.said[at]}" if at else "" for at in named]
+    subjects: list[frozenset[str]] = [*speaking]
+    every, of = found.said, words["of"]
+    said = [words.spoken.get(every[at]) or every[at] for at in named]
     for length in range(1, _SUBJECT + 1):
-        for begin in range(len(named) - length + 1):
-            subject = frozenset(said[begin : begin + length])
-            yield subject
-            yield from (
-                subject | who for who in speaking if is_spoken_of and length < _SUBJECT - 1 and not who <= subject
-            )
-            if length > 1 and placed[begin + length - 1].split()[0] in words["of"]:
-                yield frozenset((*said[begin : begin + length - 1], placed[begin + length - 1]))
-    yield from cues(found.language).unnamed
+        is_with_speaker = is_spoken_of and length < _SUBJECT - 1
+        for end in range(length, len(named) + 1):
+            subject = frozenset(said[end - length : end])
+            subjects.append(subject)
+            if is_with_speaker:
+                subjects += [subject | who for who in speaking if not who <= subject]
+            if length > 1 and every[(at := named[end - 1]) - 1] in of:  # not the first, for others stand before it
+                subjects.append(frozenset((*said[end - length : end - 1], f"{every[at - 1]} {every[at]}")))
+    subjects += cues(found.language).unnamed
+    return subjects
