@@ -68,7 +68,9 @@ def _is_circumstance(verb: str, joined: list[str], core: tuple[str, ...], lexico
         return False
     if verb in lists["placing"] or verb in lists["abiding"]:
         return not lists["spots"].isdisjoint(joined)
-    return joined[0] in lists["single_links"] and f"{verb}_{joined[0]}" not in lists["plural_links"]
+    if verb in lists["plural_verbs"] or f"{verb}_{joined[0]}" in lists["plural_links"]:
+        return False
+    return joined[0] in lists["single_links"]
 
 
 def _is_functional(

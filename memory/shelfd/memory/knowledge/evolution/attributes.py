@@ -59,6 +59,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
 
 
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
+    """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
     words = [word for word in said if word not in known.silent]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
@@ -131,14 +132,7 @@ def _known(language: str) -> _Known:
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
             by.update(dict.fromkeys(telling.split(), keys[first]))
-    nouns = (
-        lists["nouns"]
-        | lists["concrete_nouns"]
-        | lists["personal"]
-        | lists["offices"]
-        | lists["modifiers"]
-        | keys.keys()
-    )
+    nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     return _Known(

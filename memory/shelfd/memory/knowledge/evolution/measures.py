@@ -74,43 +74,60 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
 
 def measure_of(statement: Statement) -> Measure | None:
     """Return the one measure of a statement; None if it has none, or several, or only supposes or denies it."""
-    words, amounts, is_changed = statement.words, statement.amounts, statement.effect in _CHANGING
-    if is_changed and statement.value in (Value.TIME, Value.AMOUNT):
-        words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
-    if not 1 < len(words) <= _LONGEST or statement.language not in ALPHABETIC:
+    language = statement.language
+    words, amounts = _words_and_amounts(statement)
+    if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
-    if len(amounts) == _ARTICLE_AND_AMOUNT and amounts[0] == 1.0 and "#" in words and statement.language in _COUNTING:
-        at = words.index("#")
-        words, amounts = (*words[:at], *words[at + 1 :]), amounts[1:]  # "un délai de quatre heures"
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
-    if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
-        return None
-    if (statement.effect is not _SAYS and not is_changed) or any(
-        _kind(word) not in ("", _DAY) for word in statement.subject
-    ):
+    if not _is_told(statement) or any(_kind(word) not in ("", _DAY) for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
     needs_attribute = kind in ("code", _LABEL)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
-    about = _about(words, at, kind, statement.language)
-    if needs_attribute and _attributes(statement.language).isdisjoint(about.keys()):
-        return None
-    day = next((word for word in words if _kind(word) == _DAY), "") if kind == "~" and not statement.event else ""
-    if day and day not in statement.subject:
-        at_day = words.index(day)
-        about = _about((*words[:at_day], *words[at_day + 1 :]), at - (at > at_day), kind, statement.language)
-        kind = _WHEN
-    value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
-    value = f"{day} {value}" if kind == _WHEN else value
-    if kind == "#" and amounts and words[at] in statement.core and not _ages(statement.language).isdisjoint(words):
+    if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
         return measure_of(_in_years(statement, words, at, amounts[0]))
-    if not about:
+    value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
+        kind, value = _WHEN, f"{day} {value}"
+        place = words.index(day)
+        words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
+    about = _about(words, at, "~" if kind == _WHEN else kind, language)
+    if not about or (needs_attribute and _attributes(language).isdisjoint(about.keys())):
         return None
-    minor = about.keys() & _minor(statement.language)
-    said = [about[word] for word in about if word not in minor] if len(minor) < len(about) else [*about.values()]
-    about_ = frozenset(about) - minor or frozenset(about)
-    return Measure(kind, value, about_, frozenset(minor), frozenset(said), statement.event or statement.past)
+    minor = about.keys() & _minor(language)
+    if len(minor) == len(about):
+        minor = set()
+    said = frozenset([about[word] for word in about if word not in minor])
+    is_event = statement.event or statement.past
+    return Measure(kind, value, frozenset(about.keys() - minor), frozenset(minor), said, is_event)
+
+
+def _words_and_amounts(statement: Statement) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the words and amounts of what a statement says, or of what is so since it changed.
+
+    An article that counts as well is no amount beside another: "un délai de quatre heures".
+    """
+    words, amounts = statement.words, statement.amounts
+    if statement.effect in _CHANGING and statement.value in (Value.TIME, Value.AMOUNT):
+        words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
+    if len(amounts) == _ARTICLE_AND_AMOUNT and amounts[0] == 1.0 and "#" in words and statement.language in _COUNTING:
+        at = words.index("#")
+        return (*words[:at], *words[at + 1 :]), amounts[1:]
+    return words, amounts
+
+
+def _is_told(statement: Statement) -> bool:
+    """Return whether a statement says of something what it measures, or what it measures since."""
+    if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
+        return False
+    return statement.effect is _SAYS or statement.effect in _CHANGING
+
+
+def _day_of(words: tuple[str, ...], subject: frozenset[str]) -> str:
+    """Return the date among *words*, "" if there is none, or if it says of which thing they speak."""
+    day = next((word for word in words if _kind(word) == _DAY), "")
+    return "" if day in subject else day
 
 
 def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:

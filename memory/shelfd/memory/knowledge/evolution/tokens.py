@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
-from shelfd.memory.knowledge.evolution.names import with_titles, without_genitives
+from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
 #: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".

@@ -1,4 +1,4 @@
-"""Words that belong to names: titles in quotes are one word, and a German genitive is the name without its ending."""
+"""Titles in quotes, which are one word each, and German names without the ending that says whose something is."""
 
 import re
 from typing import Final
