@@ -28,8 +28,20 @@ class Attribute(NamedTuple):
 
     about: frozenset[str]  #: stems: whose, and which
     said: frozenset[str]  #: the words that these are of
+    begins: frozenset[str]  #: of these words
     value: frozenset[str]
     is_noun: bool  #: it is named by a noun, which says that there is one
+
+
+def may_be_told_otherwise(statement: Statement) -> bool:
+    """Return whether a statement may tell of an attribute that has a verb as well, or that may stand behind its value.
+
+    What another statement tells of any other attribute has the same subject, by which it is found.
+    """
+    language, subject, verb, link, core, *_ = statement
+    if not core or not subject or language not in ALPHABETIC:
+        return False
+    return verb != "be" or bool(link) or not _known(language).told_otherwise.isdisjoint(subject)
 
 
 def attribute_of(statement: Statement) -> Attribute | None:
@@ -69,7 +81,9 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     about = about - unsaid if about - unsaid - {key} - known.all_keys else about
     about = about - known.classes or about
     named = frozenset(word for word in words if word not in known.keys)
-    return Attribute(about, named, frozenset(_parted(value)), is_noun) if len(about) > 1 else None
+    if len(about) <= 1:
+        return None
+    return Attribute(about, named, frozenset([word[:_ALIKE] for word in named]), frozenset(_parted(value)), is_noun)
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:
@@ -80,11 +94,11 @@ def _parted(value: frozenset[str]) -> Iterator[str]:
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of a value of an attribute that has another now, however it is told; None if nothing does."""
-    if _have_nothing_in_common(new, old):
+    told = _told_last(new)
+    if told is None or not any(word[:_ALIKE] in told.begins for word in old.words):
         return None  # as most
-    told = attribute_of(new)
-    before = None if told is None else attribute_of(old)
-    if told is None or before is None or told.about != before.about or not (told.is_noun or before.is_noun):
+    before = attribute_of(old)
+    if before is None or told.about != before.about or not (told.is_noun or before.is_noun):
         return None
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
@@ -93,15 +107,16 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another value") if told.value.isdisjoint(before.value) else None
 
 
-def _have_nothing_in_common(new: Statement, old: Statement) -> bool:
-    """Return whether no word of a subject is one of the other statement, in whatever form."""
-    said, before = ({word[:_ALIKE] for word in each.subject} for each in (new, old))
-    if not said.isdisjoint(before):
-        return False
-    also, also_before = ({word[:_ALIKE] for word in (*each.core, *each.rest)} for each in (new, old))
-    return said.isdisjoint(also_before) and before.isdisjoint(also)
+def _told_last(new: Statement) -> Attribute | None:
+    """Return the attribute that a statement tells of: each is compared with some older ones, one after the other."""
+    last, told = _LAST[0]
+    if last is not new:
+        told = attribute_of(new)
+        _LAST[0] = new, told
+    return told
 
 
+_LAST: Final[list[tuple[Statement, Attribute | None]]] = [(Statement(), None)]
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
@@ -112,6 +127,7 @@ class _Known(NamedTuple):
     holding: dict[str, str]  #: verb of what who is the value does -> attribute
     keys: dict[str, str]  #: noun -> attribute
     nouns: frozenset[str]
+    told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
     silent: frozenset[str]
     implied: frozenset[str]  #: stems of whom a note speaks that names nobody
@@ -136,7 +152,7 @@ def _known(language: str) -> _Known:
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     return _Known(
-        verbs, holding, keys, frozenset(nouns), frozenset(keys.values()), silent,
+        verbs, holding, keys, frozenset(nouns), lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip

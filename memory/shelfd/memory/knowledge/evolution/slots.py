@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import attribute_of
+from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
@@ -195,7 +195,7 @@ def _measured(statement: Statement) -> Slot | None:
 
 def _attribute(statement: Statement) -> Slot | None:
     """Return where that stands which tells of the same attribute, in whatever words; None if none is told of."""
-    told = attribute_of(statement)
+    told = attribute_of(statement) if may_be_told_otherwise(statement) else None
     return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 

@@ -69,7 +69,9 @@ def turned(
 ) -> tuple[list[str], list[str]]:
     """Return "Tom is the owner of the archive", or "Tom is Kestrel's owner", as "the owner of the archive is Tom"."""
     lists = lexicon.lists
-    if len(after) < _OWNED or not lists["pronouns"].isdisjoint(subject):
+    if len(after) < _OWNED or (after[0] not in proper and after[0] not in lists["definite"]):
+        return subject, after  # as most
+    if not lists["pronouns"].isdisjoint(subject):
         return subject, after
     bare = [word for word in subject if word not in lists["determiners"]]
     is_owned = after[0] in proper and after[-1] not in proper and bool(bare) and proper.issuperset(bare[1:])
