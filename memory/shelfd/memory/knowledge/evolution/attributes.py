@@ -94,7 +94,7 @@ def _parted(value: frozenset[str]) -> Iterator[str]:
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of a value of an attribute that has another now, however it is told; None if nothing does."""
-    told = _told_last(new)
+    told = attribute_of(new)
     if told is None or not any(word[:_ALIKE] in told.begins for word in old.words):
         return None  # as most
     before = attribute_of(old)
@@ -107,16 +107,6 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another value") if told.value.isdisjoint(before.value) else None
 
 
-def _told_last(new: Statement) -> Attribute | None:
-    """Return the attribute that a statement tells of: each is compared with some older ones, one after the other."""
-    last, told = _LAST[0]
-    if last is not new:
-        told = attribute_of(new)
-        _LAST[0] = new, told
-    return told
-
-
-_LAST: Final[list[tuple[Statement, Attribute | None]]] = [(Statement(), None)]
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -200,13 +201,8 @@ def _by_word(words: Iterable[frozenset[str]]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-@cache
-def lexicon(language: str) -> AlphabeticLexicon:
-    """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
-    data = load(f"{language}.json")
-    text = {name: value for name, value in data.items() if isinstance(value, str)}
-    verbs = _known_verbs(data)
-    futures = _add_verbs(verbs, text, language)
+def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return the lists of words of a language's data, and what is put together of them."""
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["unreal_words"] |= futures
     lists["times"] = lists["months"] | lists["weekdays"]
@@ -218,8 +214,16 @@ def lexicon(language: str) -> AlphabeticLexicon:
         for name in ("participles", "fixed_participles", "proper_participles")
         for word in lists[name]
     )
-    lists["predicates"] = lists["be"] | verbs.keys()
+    lists["predicates"] = lists["be"] | verbs
     lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
+    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
+    lists["dull"] = lists["determiners"] | lists["unsaid"]
+    lists["turning"] = lists["pronouns"] | lists["directions"]
+    return lists
+
+
+def _marking(lists: Mapping[str, frozenset[str]], text: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return word -> the lists by which it may say how a clause is meant; of a phrase its longest word."""
     marking: dict[str, list[str]] = {}
     for name in ("negation", "ended_words", "unreal_words", "now", "additive", "yet", "never"):
         for word in lists[name]:
@@ -227,15 +231,24 @@ def lexicon(language: str) -> AlphabeticLexicon:
     for name in PHRASES:
         for word in {max(reversed(phrase.split()), key=len) for phrase in text[name].split("|")}:
             marking.setdefault(word, []).append(name)
-    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
-    lists["dull"] = lists["determiners"] | lists["unsaid"]
+    return marking
+
+
+@cache
+def lexicon(language: str) -> AlphabeticLexicon:
+    """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
+    data = load(f"{language}.json")
+    text = {name: value for name, value in data.items() if isinstance(value, str)}
+    verbs = _known_verbs(data)
+    futures = _add_verbs(verbs, text, language)
+    lists = _lists(text, verbs.keys(), futures)
+    marking = _marking(lists, text)
     spoken = {
         **dict.fromkeys(lists["dull"], ""),
         **dict.fromkeys(lists["group"], US),
         **dict.fromkeys(lists["self"], ME),
     }
     speaking = frozenset(word for word, said in spoken.items() if said)
-    lists["turning"] = lists["pronouns"] | lists["directions"]
     ruled_out = _ruled_out(text.get("ruled_out", ""))
     marked = lists["times"].union(text["number_words"].split())
     return AlphabeticLexicon(

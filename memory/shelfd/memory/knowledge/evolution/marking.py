@@ -1,6 +1,7 @@
 """How a clause is meant, by the words that mark it: denied, of an earlier time, supposed, corrected."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import PHRASES, AlphabeticLexicon
@@ -73,8 +74,8 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
         said -= proper
     if not said:
         return False
-    if lexicon.language == "de" and said <= _PASSIVE and _is_participle(words[-1], lexicon):
-        return False  # "wird von Odo geleitet" is so now
+    if is_passive(words, said, lexicon):
+        return False
     if lexicon.language == "en" and said <= _PLANS and _is_noun_here(words, proper, lexicon):
         return False  # "the free plan"
     if not said <= wishing:
@@ -91,19 +92,28 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     return any(word.endswith(ends) for word in done)
 
 
-#: German words that make a passive as well as a future.
-_PASSIVE: Final = frozenset(("wird", "werden"))
 #: English words for what somebody intends, and for what somebody pays for.
 _PLANS: Final = frozenset(("plan", "plans"))
 
 
-def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a German word at the end of a clause tells what is done to something, and no infinitive."""
-    if word.endswith(("t", "iert")) or word.startswith("ge"):
+def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether German words tell what is done to something, and not what will be: "wird von Odo geleitet".
+
+    Args:
+        words: Of a clause.
+        unreal: Which of them may say that something is not so, or not yet.
+        lexicon: Of their language.
+    """
+    if lexicon.language != "de" or not unreal <= _PASSIVE:
+        return False
+    last = words[-1]
+    if last.endswith("t") or last.startswith("ge"):
         return True
-    return word[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(word, ("", True))[0] != word
+    return last[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(last, ("", True))[0] != last
 
 
+#: German words that make a passive as well as a future.
+_PASSIVE: Final = frozenset(("wird", "werden"))
 _AFTER_PARTICLE: Final = range(1, 6)  #: where "ge" stands in "abgeholt", "weitergegeben"
 
 

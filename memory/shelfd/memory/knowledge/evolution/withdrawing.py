@@ -20,7 +20,7 @@ from shelfd.memory.knowledge.evolution.ending import (
     phrases_in,
 )
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon
-from shelfd.memory.knowledge.evolution.marking import tells_of_past
+from shelfd.memory.knowledge.evolution.marking import is_passive, tells_of_past
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, sentences_of
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.tokens import words_in
@@ -35,8 +35,6 @@ _SUBJECT: Final = 4  #: words of a subject that is looked for
 _MANY: Final = 12  #: words from which subjects are made
 _VALUES: Final = 3  #: words of what has ended by which it is looked for
 _KINDS: Final = 5  #: of what may be said of it
-#: German words that make a passive as well as a future.
-_PASSIVE: Final = frozenset(("wird", "werden"))
 #: A word as it was said, and in plain form; "" of what tells nothing.
 Word: TypeAlias = tuple[str, str]
 #: Language, subjects, and what may be said of each.
@@ -96,8 +94,7 @@ def _withdrawals(texts: Sequence[tuple[str, bool]], words: AlphabeticLexicon, kn
 def _is_real(clause: Clause, words: AlphabeticLexicon) -> bool:
     """Return whether a clause is neither supposed nor asked nor to come; a German passive, like its future, is real."""
     unreal = words["unreal_words"].intersection(clause.said)
-    is_passive = words.language == "de" and (clause.said[-1][-1] == "t" or clause.said[-1][:2] == "ge")
-    return unreal <= _PASSIVE if is_passive else not unreal
+    return not unreal or is_passive(clause.said, unreal, words)
 
 
 class _Said(NamedTuple):
