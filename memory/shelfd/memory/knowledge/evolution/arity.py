@@ -77,7 +77,10 @@ def _is_functional(
     joined: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
 ) -> bool:
     """Return whether something is, by this participle, with one thing only: set to, married to."""
-    if joined[0] in lexicon.lists["participles"] or "_".join(joined[:2]) in lexicon.lists["participles"]:
+    lists = lexicon.lists
+    if joined[0] in lists["participles"] or "_".join(joined[:2]) in lists["participles"]:
+        return True
+    if "_".join(("be", *(lexicon.contracted.get(word, word) for word in joined))) in lists["told_of"]:
         return True
     return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
 

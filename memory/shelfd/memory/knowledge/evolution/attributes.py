@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, US, lexicon, load
-from shelfd.memory.knowledge.evolution.measures import are_forms
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.values import HAVE
-from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, updated
+from shelfd.memory.knowledge.evolution.verdicts import SAME, USE, Judgement, updated
 
 _LONGEST: Final = 16  #: words of a statement that is looked at
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -52,10 +52,11 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
     known = _known(language)
+    is_used = verb in known.using and bool(owned(statement))
     key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
-    if not key and not held and not has and (verb != "be" or link or known.nouns.isdisjoint(subject)):
+    if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
     if value is not _NAME or slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
         return None
@@ -65,21 +66,38 @@ def attribute_of(statement: Statement) -> Attribute | None:
         at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
+    if is_used:  # "uses MySQL as its database"
+        return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
     if held:
         return _told(language, (*core, *rest), held, subject, is_noun=False)
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
+def owned(statement: Statement) -> frozenset[str]:
+    """Return the attribute that something has, or uses a thing as, and whose it is: "uses MySQL as its database"."""
+    language, subject, verb, link, core, rest, words, *_ = statement
+    if language not in ALPHABETIC:
+        return NOBODY
+    known = _known(language)
+    if verb in HAVE:
+        return subject.union(core[:-1]) if len(core) > 1 and not link and core[-2] in known.nouns else NOBODY
+    if not rest or verb not in known.using or _AS[language] not in words or known.nouns.isdisjoint(rest):
+        return NOBODY
+    return subject | rest
+
+
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
-    words = [word for word in said if word not in known.silent]
+    words = [whither(word) for word in said if word not in known.silent]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
     unsaid = {US} | known.implied
     about = about - unsaid if about - unsaid - {key} - known.all_keys else about
     about = about - known.classes or about
+    if len(about) > OF_SPEAKER:
+        about = about - {ME}
     named = frozenset(word for word in words if word not in known.keys)
     if len(about) <= 1:
         return None
@@ -89,7 +107,7 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
 def _parted(value: frozenset[str]) -> Iterator[str]:
     """Yield the words of a value without hyphens: "Apache-2.0" is "Apache 2.0"."""
     for word in value:
-        yield from word.split("-")
+        yield from (word,) if word.replace("-", "").isdigit() else word.split("-")
 
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
@@ -98,8 +116,12 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     if told is None or not any(word[:_ALIKE] in told.begins for word in old.words):
         return None  # as most
     before = attribute_of(old)
-    if before is None or told.about != before.about or not (told.is_noun or before.is_noun):
+    if before is None or told.about != before.about:
         return None
+    if not told.is_noun and not before.is_noun:
+        is_one = Arity.ONE in (new.slot, old.slot)
+        if not is_one or (new.verb, new.link) == (old.verb, old.link):
+            return None
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
     if told.value == before.value:
@@ -107,6 +129,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another value") if told.value.isdisjoint(before.value) else None
 
 
+_AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
@@ -116,6 +139,7 @@ class _Known(NamedTuple):
     verbs: dict[str, str]  #: verb, and what joins it to a value -> attribute
     holding: dict[str, str]  #: verb of what who is the value does -> attribute
     keys: dict[str, str]  #: noun -> attribute
+    using: frozenset[str]  #: verbs of using something as something
     nouns: frozenset[str]
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
@@ -141,8 +165,10 @@ def _known(language: str) -> _Known:
     nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
+    using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, frozenset(nouns), lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
+        verbs, holding, keys, using - lists["have"], frozenset(nouns), lists["modifiers"] | keys.keys(),
+        frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip

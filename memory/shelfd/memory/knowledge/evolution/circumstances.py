@@ -5,7 +5,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
-from shelfd.memory.knowledge.evolution.values import exclude_each_other
+from shelfd.memory.knowledge.evolution.values import exclude_each_other, joining
 
 #: Who moves from one town to another may work where they worked.
 _WORKING: Final = {"en": ("work", "in"), "de": ("arbeiten", "in"), "es": ("trabajar", "en"), "fr": ("travailler", "a")}
@@ -26,6 +26,8 @@ def ended_by(new: Statement, old: Statement) -> str | None:
     if _is_served(new, old):
         return "taken otherwise"
     if (new.now or _are_mere_places(new, old)) and _is_elsewhere(new, old):
+        return "another place"
+    if _is_kept_elsewhere(new, old):
         return "another place"
     if not new.now:
         return None
@@ -51,11 +53,44 @@ def _are_mere_places(new: Statement, old: Statement) -> bool:
 
     A thing has one place even where nothing says that it is another now, but it may be in a town and behind a door.
     """
-    if not old.rest <= {*new.core, *new.rest} or not places().isdisjoint((*new.core, *old.core)):
+    if not (old.rest <= {*new.core, *new.rest} or _is_described(new, old)):
         return False
-    mere = lexicon(new.language)["spots"] | {"the", "a", "to"}
+    if not old.rest.isdisjoint(new.core):
+        return False
+    if not places().isdisjoint((*new.core, *old.core)):
+        return False
+    words = lexicon(new.language)
+    mere = words["spots"] | words["put"] | {"the", "a", "to"}
     mere -= {"on"} if new.language == "en" else set()
     return mere.issuperset((*new.link.split(), *old.link.split()))
+
+
+def _is_described(new: Statement, old: Statement) -> bool:
+    """Return whether what is said besides two places only says where these are: in the drawer in the hall."""
+    words = lexicon(new.language)
+    said, before = {*new.core, *new.rest}, {*old.core, *old.rest}
+    if new.several or not said.isdisjoint(before) or any(word[0] in "#~" for word in said | before):
+        return False
+    if not places().isdisjoint(said | before) or not words["limiting"].isdisjoint((*new.words, *old.words)):
+        return False
+    return all(not each.rest or joining(each) in words["spots"] | words["of"] for each in (new, old))
+
+
+def _is_kept_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether somebody keeps one thing in another place: the letter in her boot.
+
+    Of several things some may be here, and some there.
+    """
+    words = lexicon(new.language)
+    if new.verb != old.verb or new.verb not in words["keeping"] or new.core != old.core or not new.core:
+        return False
+    noun = new.core[-1]
+    if new.link or old.link or (noun[-1] == "s" and noun[-2:] != "ss" and new.language != "de"):
+        return False
+    if not all(each.rest and joining(each) in words["spots"] for each in (new, old)):
+        return False
+    said = new.rest | old.rest
+    return not any(word[0] in "#~" for word in said) and new.rest.isdisjoint(old.rest) and places().isdisjoint(said)
 
 
 def _abides(verb: str, words: AlphabeticLexicon) -> bool:
@@ -100,7 +135,9 @@ def only_begins(ended: set[str], old: Statement) -> bool:
     """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer."""
     words = lexicon(old.language)
     owned = old.verb in words["possessing"] or old.verb in words["have"]
-    return owned and len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended and old.core[0] in ended
+    is_longer = len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended
+    first = next((word for word in old.core if word not in words["some"]), "")
+    return owned and is_longer and first in ended
 
 
 def _is_served(new: Statement, old: Statement) -> bool:
@@ -211,11 +248,6 @@ def resumed(new: Statement, old: Statement) -> bool:
     given_up, taken_up = ({word for word in (*each.core, *each.rest) if word[0] not in "#~"} for each in (old, new))
     given_up -= lexicon(new.language)["lapse"]
     return (bool(given_up) or bool(old.verb)) and given_up == taken_up
-
-
-def has_digit(word: str) -> bool:
-    """Return whether a word may be a version, a model or another number of its kind."""
-    return word[0] == "#" or any(map(str.isdigit, word))
 
 
 def is_version(core: tuple[str, ...]) -> bool:

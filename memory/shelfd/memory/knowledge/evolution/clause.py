@@ -7,7 +7,7 @@ from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_written_alike, progressive, with_verb
+from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
 from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned
 
 _LONGEST: Final = 40  #: words of a clause that is compared
@@ -125,11 +125,13 @@ def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
     return tuple(said)
 
 
-def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
+def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str] = NOBODY) -> frozenset[str]:
     """Return the words that say of whom; none if it is a pronoun's."""
     lists = lexicon.lists
+    if not lists["relatives"].isdisjoint(words[1:]):
+        words = [word for at, word in enumerate(words) if not at or word not in lists["relatives"]]
     if not lists["turning"].isdisjoint(words):
-        if not lists["pronouns"].isdisjoint(words) and not _is_demonstrative(words, lexicon):
+        if not lists["pronouns"].isdisjoint(words) and not _is_known(words, proper, lexicon):
             return NOBODY
         if not lists["directions"].isdisjoint(words):
             words = list(_directed(words, lexicon))
@@ -158,12 +160,16 @@ def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
             yield word
 
 
-def _is_demonstrative(words: list[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether the only pronouns stand before nouns, which they determine."""
+def _is_known(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the only pronouns are those of who was named before, or of nobody: Nadia's, on her phone."""
+    lists = lexicon.lists
+    if words[0] in lists["pronouns"]:
+        return False
+    is_named = words[0].isalpha() and words[0] not in lexicon.plain and words[0] not in lexicon.verbs
     return all(
-        word in lexicon.lists["determiners"] and at + 1 < len(words) and word in ("die", "der", "das")
+        word == "man" or (word in lists["determiners"] and (is_named or not proper.isdisjoint(words[:at])))
         for at, word in enumerate(words)
-        if word in lexicon.lists["pronouns"]
+        if word in lists["pronouns"]
     )
 
 
@@ -268,7 +274,7 @@ def stated(
     lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
-    if language == "de" and not is_be and len(after) > 1 and after[-1] in lists["particles"]:
+    if language == "de" and not is_be and len(after) > 1 and _is_particle(after[-1], lemma, lexicon):
         lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
@@ -284,7 +290,7 @@ def stated(
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
     kind = _kind(core, proper, lexicon)
-    owner = subject_of(subject, lexicon)
+    owner = subject_of(subject, lexicon, proper)
     if link == "de" and kind is _AMOUNT and is_be:
         link = ""  # "es de 750 euros", "est de 750 euros"
     if (
@@ -315,6 +321,14 @@ def stated(
             _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY, NOBODY, None,
         ),
     )  # fmt: skip
+
+
+def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German verb stands in two parts: "findet statt", and not "hat den Schweregrad hoch"."""
+    lists = lexicon.lists
+    return word in lists["particles"] and (
+        word not in lexicon.states or not (lemma in lists["have"] or lemma in lists["wanting"])
+    )
 
 
 def _is_spot(link: str, core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
@@ -369,22 +383,6 @@ def _joins(word: str, following: str, lexicon: AlphabeticLexicon) -> bool:
     """Return whether a word after "be" belongs to the verb: called Mio, stored in, but not closed on."""
     if word in lexicon.lists["naming"]:
         return True
-    if following not in lexicon.lists["prepositions"] or not _is_participle(word, lexicon):
+    if following not in lexicon.lists["prepositions"] or not is_participle(word, lexicon):
         return False
     return word not in lexicon.states or word in lexicon.lists["joined"] or following in lexicon.lists["agents"]
-
-
-def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
-    if word in lexicon.lists["joined"]:
-        return True
-    if is_written_alike(word, lexicon):
-        return True
-    ends = _PARTICIPLES.get(lexicon.language)
-    return (ends is not None and word.endswith(ends)) or lexicon.verbs.get(word, ("", False))[1]
-
-
-#: What a participle ends in.
-_PARTICIPLES: Final[dict[str, str | tuple[str, ...]]] = {
-    "en": "ed",
-    "es": ("ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas"),
-}

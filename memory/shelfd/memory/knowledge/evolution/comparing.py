@@ -7,7 +7,6 @@ from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
-    has_digit,
     is_another_version,
     is_clock,
     is_exchangeable,
@@ -19,7 +18,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
@@ -33,12 +32,18 @@ from shelfd.memory.knowledge.evolution.states import left_state, other_state, te
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
     another_time,
+    are_both_numbers,
+    are_both_things,
     category_of,
+    has_digit,
     is_another_day,
     is_chosen,
+    is_intended,
+    is_status,
     is_when_otherwise,
     may_contain,
     same_but_amounts,
+    says_other,
     tell_which,
     times,
 )
@@ -72,13 +77,13 @@ def _compared(new: Statement, old: Statement) -> Judgement:
         return NOTHING
     if new.words == old.words and (repeated := _repeated(new, old)) is not None:
         return repeated
-    same_subject = new.subject == old.subject
+    same_subject = new.subject == old.subject or _is_whose(new.subject, old.subject)
     if not new.subject or not old.subject or not (same_subject or _may_exchange(new, old)):
         return updated(new, "another is it") if is_held_by_another(new, old) else NOTHING
     if same_subject and is_numbered_otherwise(new, old):
         return _ANOTHER_NUMBER
     if not new.real or not old.real:
-        return UNREAL
+        return _otherwise_intended(new, old)
     if _is_of_earlier_time(new, old):
         return EARLIER
     old = became(old)
@@ -93,6 +98,28 @@ def _compared(new: Statement, old: Statement) -> Judgement:
     if new.positive != old.positive:
         return _negated(new, old)
     return _other_value(new, old)
+
+
+def _is_whose(subject: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two subjects are the same but that one says that it is the speaker's, or its status."""
+    difference = subject ^ other
+    if len(difference) != 1 or not subject or not other:
+        return False
+    return difference <= STATUS or (difference == _MINE and len(subject) + len(other) > _LONG_AND_MINE)
+
+
+_MINE: Final = frozenset((ME,))
+_LONG_AND_MINE: Final = 4  #: words: two of each, and whose it is in one
+
+
+def _otherwise_intended(new: Statement, old: Statement) -> Judgement:
+    """Return what becomes of a wish or a plan that another takes the place of: a van instead of the small car."""
+    if new.real or old.real or not (new.denied or new.effect is Effect.ENDED) or new.language in ("zh", "ja"):
+        return UNREAL
+    if not is_intended(new) or not is_intended(old):
+        return UNREAL
+    judged = _compared(new._replace(real=True, event=False), old._replace(real=True, event=False))
+    return judged if judged.verdict in (Verdict.UPDATED, Verdict.CORRECTED) else UNREAL
 
 
 def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
@@ -148,6 +175,8 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         if new.subject == old.subject and is_done_with(new, new.denied, old):
             return updated(new, "no longer used")
         fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
+        if fits and (new.link, new.core) == (old.link, old.core) and new.denied <= old.rest <= new.denied | new.rest:
+            return updated(new, "done otherwise now")  # to Rome by plane instead of by train
         fits = fits and new.denied <= {*old.core} and old.rest <= {*new.core, *new.rest}
         # "invoices quarterly instead of monthly" says nothing of a monthly report
         if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
@@ -208,6 +237,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another state")
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)
+    if is_status(new) and is_status(old) and says_other(new, old):
+        return updated(new, "another status")
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link:
         return updated(new, "another time") if is_when_otherwise(new, old) else felt_otherwise(new, old)
     if new.several or old.several:
@@ -242,6 +273,8 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another time") if _has_one_time(new, old) else ADDS
     if may_contain(new.core, old.core) or _happens_elsewhere(new, old):
         return ADDS
+    if new.link and not new.now and {*new.core} <= old.rest:
+        return ADDS  # what is in the drawer in the hall is in the hall
     return _other_name(new, old)
 
 
@@ -309,10 +342,13 @@ def _comparable(new: Statement, old: Statement) -> bool:
     if new.value is old.value is Value.QUALITY:
         is_one = new.slot is Arity.ONE and new.link != ""
         is_by_one = is_one and old.slot is Arity.ONE and new.link.endswith(" by")
-        return is_chosen(new) or (is_one and new.corrects) or is_by_one or works_otherwise(new, old)
+        is_told = is_chosen(new) or (is_one and new.corrects) or is_by_one or works_otherwise(new, old)
+        return is_told or are_both_things(new, old)
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.AMOUNT)
-    if {new.value, old.value} == {Value.QUALITY, Value.NAME} and wants_other_ones(new, old):
+    if {new.value, old.value} == {Value.QUALITY, Value.NAME}:
+        return wants_other_ones(new, old) or (is_chosen(new) and is_chosen(old))
+    if {new.value, old.value} == {Value.AMOUNT, Value.NAME} and are_both_numbers(new, old):
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False

@@ -6,7 +6,6 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
 from shelfd.memory.knowledge.evolution.circumstances import (
     both_enjoy,
-    has_digit,
     is_clock,
     is_of_a_day,
     is_version,
@@ -18,7 +17,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import HAVE, is_one_form, may_contain, means_of, times
+from shelfd.memory.knowledge.evolution.values import HAVE, has_digit, is_one_form, may_contain, means_of, times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
 
 
@@ -146,7 +145,8 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
     if old.slot is Arity.FIXED or _is_of_a_part(new, old):  # who moves away was born there all the same
         return ADDS
-    if old.event and (times(old) or not (old.verb and says_alike(old.language, old.verb, USE.get(old.language, "")))):
+    is_use = bool(old.verb) and old.verb not in HAVE and says_alike(old.language, old.verb, USE.get(old.language, ""))
+    if old.event and (times(old) or not is_use):  # what somebody had was over before
         return ADDS
     if _is_no_longer_there(new, old):
         return updated(new, "no longer holds")

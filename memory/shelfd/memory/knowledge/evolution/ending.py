@@ -193,6 +193,8 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             yield Phrase(begin, Ending.NEVER if was_never else kind, end, len(said), is_backwards=False)
         elif not is_told and begin and words.language == "de" and kind in (Ending.ENDS, Ending.DENIES):
             is_told = True  # which may stand at the end
+            if phrase[0] in words["particles"] and words["be"].isdisjoint(said):
+                continue  # "findet im Saal statt", "fährt um neun los"
             yield Phrase(begin, kind, 0, begin, is_backwards=True)
 
 

@@ -15,12 +15,14 @@ from shelfd.memory.knowledge.evolution.verbs import BE
 #: A label, a sign and a value; a list's mark or the time of a log may stand before.
 _MARK: Final = re.compile(r"\s*(?:[-*•]\s+)?(?:\[[^\]]{1,30}\]\s*)?")
 _LINE: Final = re.compile(
-    rf"{_MARK.pattern}(?P<label>[^\s:=|,;()][^:=|,;()\n]{{0,79}}?)\s*"
+    rf"{_MARK.pattern}(?P<label>[^\s:=|,;()](?:[^:=|;()\n]|(?<=\d):(?=\d)){{0,79}}?)\s*"
     rf"(?P<sign>:|=|->|→)\s+(?P<value>[^=|;!?\n]{{1,90}})"
 )
 #: What stood there before, after the value or before an arrow.
 _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
+_OWNER: Final = re.compile(r"\w['’]s\s|\ws['’]\s")
+_INSTEAD: Final = re.compile(r"\s(?:an)?statt\s")
 _YEAR: Final = re.compile(r"\d{4}")
 _CODE: Final = re.compile(r"\d{1,3}[A-Za-z]")
 _MINE: Final = {"en": "my", "de": "mein", "es": "mi", "fr": "mon"}
@@ -53,7 +55,7 @@ def read_label(sentence: str) -> Statement | None:
     value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
-    named = _named(label, words)
+    named = _named(label, match["label"], words)
     names_one = _names_one(named)
     if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
         return None
@@ -61,6 +63,8 @@ def read_label(sentence: str) -> Statement | None:
         named = [*named, value.words[0]]
         value = value._replace(words=value.words[1:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
+    if not names_one and _is_counted(value.words, words):  # "nova-2: 16 GB RAM"
+        return stated(named, _HAS[words.language], value.words, amounts, label.proper | value.proper, words)
     found = stated(named, BE[words.language], value.words, amounts, label.proper | value.proper, words)
     if found.value is Value.QUALITY and len(found.core) == 1:
         found = found._replace(value=Value.NAME)  # a level may be elevated
@@ -73,11 +77,24 @@ def read_label(sentence: str) -> Statement | None:
     return None
 
 
-def _named(label: SentenceWords, words: AlphabeticLexicon) -> list[str]:
-    """Return the words of what a label names; "GP" is that of who speaks."""
+def _named(label: SentenceWords, text: str, words: AlphabeticLexicon) -> list[str]:
+    """Return the words of what a label names; "GP" is that of who speaks, "Ida's GP" is not."""
     named = [word for word in label.words if word not in words["pronouns"] or word not in words["determiners"]]
-    is_somebody_s = words["personal"].isdisjoint(named) or not words["of"].isdisjoint(named)
+    named = _in_two_parts(named) if "," in named else named
+    is_somebody_s = words["personal"].isdisjoint(named) or not words["of"].isdisjoint(named) or _OWNER.search(text)
     return named if is_somebody_s or not label.proper.isdisjoint(named) else [_MINE[words.language], *named]
+
+
+def _in_two_parts(label: list[str]) -> list[str]:
+    """Return the words of a label that says what and of whom, "resting heart rate, Ida"; none if it is no such one.
+
+    Which number belongs to which part is not known where there are two, as in "ward 4, bed 2".
+    """
+    at = label.index(",")
+    parts = label[:at], label[at + 1 :]
+    if not all(parts) or "," in parts[1] or sum(any(map(str.isdigit, word)) for word in label) > 1:
+        return []
+    return [*parts[0], *parts[1]] if any(map(_names_one, parts)) else []
 
 
 def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> SentenceWords:
@@ -85,7 +102,7 @@ def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> Sentenc
     if _CODE.fullmatch(text.rstrip(".")) and not words["coded"].isdisjoint(label.words):
         code = text.rstrip(".").lower()
         return SentenceWords([code], {}, frozenset((code,)))  # a seat, and no temperature
-    text = _ARROW.sub("", text).rstrip(".")
+    text = _INSTEAD.split(_ARROW.sub("", text), maxsplit=1)[0].rstrip(".")
     if _YEAR.fullmatch(text) and not words["coded"].isdisjoint(label.words):
         return SentenceWords(["#"], {0: float(text)}, frozenset())  # a code, and no year
     text = reword(text, text.lower().split(), words)
@@ -96,13 +113,28 @@ def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> Sentenc
     return SentenceWords(every.words[1:], amounts, every.proper)
 
 
+def _is_counted(value: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a value is how much there is of something that has a name: "16 GB RAM"."""
+    return (
+        len(value) == _AMOUNT_AND_WHAT
+        and len(value[0]) > 1
+        and value[0][0] == "#"
+        and value[1].isalpha()
+        and (value[1] in words["nouns"] or value[1] == "ram")
+    )
+
+
+_AMOUNT_AND_WHAT: Final = 2  #: words
+_HAS: Final = {"en": "has", "de": "hat", "es": "tiene", "fr": "a"}
+
+
 def _is_value(said: list[str], words: AlphabeticLexicon, *, names_one: bool) -> bool:
     """Return whether words can be a value, and tell nothing themselves; a pronoun is one where one is asked for."""
     if not 0 < len(said) <= _LONGEST_VALUE:
         return False
-    if any(not words[name].isdisjoint(said) for name in ("be", "self", "unreal_words")):
+    if not words["be"].isdisjoint(said) or not words["unreal_words"].isdisjoint(said):
         return False
-    return names_one or words["pronouns"].isdisjoint(said)
+    return names_one or (words["pronouns"].isdisjoint(said) and words["self"].isdisjoint(said))
 
 
 def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
@@ -113,11 +145,22 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
-    return (
-        words["be"].isdisjoint(label)
-        and words["triggers"].isdisjoint(label)
-        and not any(words.verbs.get(word, ("", False))[1] and word not in words["modifiers"] for word in label)
+    return words["be"].isdisjoint(label) and not any(
+        _tells(word, words) and not _is_noun(label, at, words) for at, word in enumerate(label)
     )
+
+
+def _tells(word: str, words: AlphabeticLexicon) -> bool:
+    """Return whether a word may say what was done, or what changed."""
+    return word in words["triggers"] or words.verbs.get(word, ("", False))[1]
+
+
+def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
+    """Return whether a word of a label that looks like one for what was done names something, or describes it."""
+    word = label[at]
+    if word in words["modifiers"] or word in words["nouns"] or word in words["noun_verbs"]:
+        return True
+    return at > 0 and (label[at - 1] in words["of"] or label[at - 1] in words["determiners"])
 
 
 @cache
@@ -133,4 +176,6 @@ def _attribute_parts() -> tuple[str, ...]:
 
 def _names_one(label: list[str]) -> bool:
     """Return whether a label is of what has one value at a time."""
-    return not _attributes().isdisjoint(label) or any(part in label[-1] for part in _attribute_parts())
+    return not _attributes().isdisjoint(label) or any(
+        part in word for word in label[-1:] for part in _attribute_parts()
+    )

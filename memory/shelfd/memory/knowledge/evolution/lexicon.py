@@ -18,6 +18,7 @@ from shelfd.memory.notes.words import fold
 #: Whoever speaks: alone, and with others; and who is told to do something.
 ME: Final = "@me"
 US: Final = "@us"
+STATUS: Final = frozenset(("status", "estado", "statut"))  #: of what is open, that it is so
 YOU: Final = "@you"
 
 #: Languages with spaces between words; the first is what a text is read as that nothing speaks for.
@@ -205,6 +206,10 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
     """Return the lists of words of a language's data, and what is put together of them."""
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["unreal_words"] |= futures
+    lists["told_of"] = frozenset(
+        word for group in text["attributes"].split("|") for word in group.partition("/")[2].split() if word[:3] == "be_"
+    )
+    lists["supposing"] = lists["unreal_words"] - futures - lists["intending"]
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (
         lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y", "et"}

@@ -107,11 +107,15 @@ def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: Alphabet
     if lexicon.language != "de" or not unreal <= _PASSIVE:
         return False
     last = words[-1]
+    at = next((at for at, word in enumerate(words) if at and word in _INSTEAD_OF), 0)
+    if at and lexicon.lists["negation"].isdisjoint(words[at:]) and words[at - 1].endswith("t"):
+        return True  # "wird mit Kanban geführt statt in Scrum"
     if last.endswith("t") or last.startswith("ge"):
         return True
     return last[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(last, ("", True))[0] != last
 
 
+_INSTEAD_OF: Final = ("statt", "anstatt")
 #: German words that make a passive as well as a future.
 _PASSIVE: Final = frozenset(("wird", "werden"))
 _AFTER_PARTICLE: Final = range(1, 6)  #: where "ge" stands in "abgeholt", "weitergegeben"

@@ -7,7 +7,8 @@ value does by itself.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import filterfalse
 from typing import Final, NamedTuple
@@ -49,7 +50,7 @@ class Measure(NamedTuple):
 
 def measured(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of what measures the same in other words; None if it does not."""
-    if new.subject.isdisjoint(old.subject) and US not in new.subject | old.subject:
+    if new.subject.isdisjoint(old.subject) and (new.subject | old.subject).isdisjoint((ME, US, "there")):
         return None  # who owes somebody two coins is owed none
     measure = measure_of(new)
     before = None if measure is None else measure_of(old)
@@ -67,9 +68,17 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
         return Judgement(Verdict.CONFLICT, "two values of what happened once") if measure.is_of_one_time else None
-    if Arity.FIXED in (new.slot, old.slot) or (new.subject, new.verb, new.link) == (old.subject, old.verb, old.link):
+    if Arity.FIXED in (new.slot, old.slot) or _is_said_alike(new, old):
         return None  # as was seen already
     return updated(new, "another measure")
+
+
+def _is_said_alike(new: Statement, old: Statement) -> bool:
+    """Return whether two statements say the same in the same words and order, but for their values."""
+    if (new.subject, new.verb, new.link) != (old.subject, old.verb, old.link):
+        return False
+    said, before = (["#" if _kind(word) or word.isdigit() else word for word in each.words] for each in (new, old))
+    return said == before
 
 
 def measure_of(statement: Statement) -> Measure | None:
@@ -86,6 +95,8 @@ def measure_of(statement: Statement) -> Measure | None:
     needs_attribute = kind in ("code", _LABEL)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
     if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
+        return measure_of(_in_years(statement, words, at, amounts[0]))
+    if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
     if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
@@ -135,6 +146,16 @@ def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float)
     family, factor = units()["years"]
     unit = f"#{family}"
     return statement._replace(words=(*words[:at], unit, *words[at + 1 :]), core=(unit,), amounts=(age * factor,))
+
+
+def _may_be_age(statement: Statement) -> bool:
+    """Return whether a bare number is how old somebody is: "Isaura is 17"."""
+    if statement.verb != "be" or statement.link or statement.core != ("#",) or statement.rest:
+        return False
+    if not all(map(str.isalpha, statement.subject)):
+        return False  # "max_workers is 12"
+    lists = lexicon(statement.language).lists
+    return all(lists[name].isdisjoint(statement.subject) for name in ("nouns", "concrete_nouns", "modifiers"))
 
 
 def _ages(language: str) -> frozenset[str]:
@@ -188,9 +209,10 @@ def _kind(word: str) -> str:
 def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[str, str]:
     """Return the stems of what is said besides the value at *at*, each with its word, without what its kind says."""
     silent, alike = _said_by(language, kind), _alike(language)
-    found: dict[str, str] = {}
     lists = lexicon(language).lists
-    for place, word in enumerate(words):
+    found: dict[str, str] = {}
+    for place, said in _parted(words, silent, lists["nouns"]):
+        word = whither(said)
         if place == at or word in silent:
             continue
         if word in lists["directions"] and (place == at - 1 or words[place + 1 : place + 2] == words[at - 1 : at]):
@@ -202,7 +224,30 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
         if form not in silent:
             found[form] = alike.get(word, word)
     found.pop(US, None)
+    if len(found) > OF_SPEAKER:
+        found.pop(ME, None)  # "my levothyroxine dose in the morning" is found without whose it is
     return found if found.keys() - {ME} else {}
+
+
+OF_SPEAKER: Final = 2  #: words from which on it does not matter whether it is the speaker's
+
+
+def _parted(words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str]) -> Iterator[tuple[int, str]]:
+    """Yield words with their places, one that ends in a noun behind a hyphen as two: "metoprolol-dosis"."""
+    for place, word in enumerate(words):
+        if "-" in word and word not in nouns and ((last := word.rpartition("-")[2]) in nouns or last in silent):
+            yield place, word[: -len(last) - 1]
+            yield place, last
+        else:
+            yield place, word
+
+
+def whither(word: str) -> str:
+    """Return the place that something goes to without "to": "the flight to Oslo" is "the Oslo flight"."""
+    return word.partition(" ")[2] if " " in word and word.startswith(_TO) else word
+
+
+_TO: Final = ("to ", "nach ", "hasta ", "vers ")
 
 
 def are_forms(words: frozenset[str], language: str) -> bool:
@@ -223,13 +268,18 @@ def are_forms(words: frozenset[str], language: str) -> bool:
 
 
 def _may_be_names(words: frozenset[str], language: str) -> bool:
-    """Return whether words that end in "o" and "a" may be names of two things: Ceibo, and Ceiba."""
-    if language != "es":
+    """Return whether words that differ in their last letter may be names of two: Ceibo and Ceiba."""
+    if language not in _PAIRED:
         return False
+    one, other = _PAIRED[language]
     lists = lexicon(language).lists
     known = (word for name in ("modifiers", "nouns", "personal", "offices", "qualities") for word in lists[name])
-    both = {word for word in words if word[-1] == "o" and f"{word[:-1]}a" in words}
+    both = {word for word in words if word.endswith(one) and word[: len(word) - len(one)] + other in words}
     return bool(both) and both.isdisjoint(known)
+
+
+#: In what names end that are a man's and a woman's: Ceibo and Ceiba, Paul and Paule.
+_PAIRED: Final = {"es": ("o", "a"), "fr": ("", "e")}
 
 
 #: In what the forms of one word differ: plurals, cases, genders.
@@ -247,7 +297,14 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
     lists, said = lexicon(language).lists, load(f"{language}.json")["measuring"]
     words = frozenset(f"{said['']} {said.get(kind, '')}".split())
     stems = _stems(words, language)
-    return words | stems | (lists["prepositions"] - lists["directions"]) | lists["be"] | lists["definite"] | {"be", "a"}
+    return (
+        words
+        | stems
+        | (lists["prepositions"] - lists["directions"])
+        | lists["be"]
+        | lists["definite"]
+        | {"be", "a", "the"}
+    )
 
 
 @cache

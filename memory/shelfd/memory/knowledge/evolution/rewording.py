@@ -39,7 +39,11 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
         RoundaboutForm(
-            frozenset(words.split()), needed_part(pattern).lower(), re.compile(pattern, re.IGNORECASE), plain, stated
+            frozenset(words.split()),
+            needed_part(pattern).lower(),
+            re.compile(_whole(pattern), re.IGNORECASE),
+            plain,
+            stated,
         )
         for words, pattern, plain, stated in rows
     )
@@ -49,6 +53,16 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
             at.setdefault(word, []).append(position)
     results = _results(language)
     return frozenset(at) | results.words.keys() | results.phrase_words, found, at
+
+
+def _whole(pattern: str) -> str:
+    """Return a *pattern* for which a sign inside a number or an address ends nothing: "82,000", "api.kite.example"."""
+    pattern = pattern.replace("[.!;,]|$)", r"[.!;,](?!\S)|$)").replace("[.!;]|$)", r"[.!;](?!\S)|$)")
+    return _UNSIGNED.sub(lambda found: rf"(?:{found[0]}|(?<=\d)[,:](?=\d))", pattern)
+
+
+#: What stands in a pattern for all but commas and colons.
+_UNSIGNED: Final = re.compile(r"\[\^[,;:]+\]")
 
 
 class Results(NamedTuple):

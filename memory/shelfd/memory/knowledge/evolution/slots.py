@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise
+from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
-from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
@@ -23,6 +23,9 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
+#: Words of a subject from which on it does not matter whether it is the speaker's.
+_LONG: Final = 3
+_UNSAID: Final = STATUS | {ME}
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
 _FEW: Final = 64  #: sets of verbs whose names are kept
@@ -44,7 +47,7 @@ _STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
-def _places(  # noqa: C901, PLR0912 - every statement of every note comes by here
+def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note comes by here
     statements: Iterable[Statement],
 ) -> tuple[list[Slot], list[Slot], list[Slot]]:
     """Return the slots of *statements*, as the first of :data:`Places` are."""
@@ -68,6 +71,9 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
                 whom = _subject(language, subject)
                 standing += _changing(statement, whom)
                 sought += _by_value(statement, whom) if effect in _STATING else _by_effect(statement, whom)
+            elif subject and not past and language not in _SPACELESS:
+                standing += _intended(statement)
+                sought += _otherwise_intended(statement)
             continue
         whom = _subject(language, subject)
         for said in _verbs(language, verb):
@@ -84,6 +90,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             standing += _owned(statement)
         if verb == "be" and not link and (office := office_of(statement)) is not None:
             shared.append((f"{language} o {' '.join(sorted(office.what))}", ""))
+        if value is _NAME and (attribute := owned(statement)):
+            shared.append((_subject(language, attribute), _KINDS[_NAME]))
         if rest and (means := means_of(statement)):
             standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
         if value in _VALUES or slot is _ONE:
@@ -96,7 +104,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             sought += _instead(statement, whom)
         if now:
             sought += _now(statement, whom)
-        if now or value is _STATE:
+        if now or value is _STATE or (link and slot is _ONE):
             sought += _by_being(statement, whom)
     return shared, standing, sought
 
@@ -117,6 +125,22 @@ def wanted(statements: Iterable[Statement]) -> list[Slot]:
     """Return the slots in which something may stand that *statements* change or repeat."""
     shared, _, sought = _places(statements)
     return shared + sought
+
+
+def _intended(statement: Statement) -> list[Slot]:
+    """Return where that stands which somebody wants, or which is to be."""
+    if statement.effect is not _SAYS:
+        return []
+    whom = _subject(statement.language, statement.subject)
+    return [(whom, said) for said in _verbs(statement.language, statement.verb)]
+
+
+def _otherwise_intended(statement: Statement) -> Iterator[Slot]:
+    """Yield where that may stand which was wanted, or planned, before something else was."""
+    if not statement.denied and statement.effect is not _ENDED:
+        return
+    whom = _subject(statement.language, statement.subject)
+    yield from _by_value(statement, whom) if statement.effect in _STATING else _by_effect(statement, whom)
 
 
 def _changing(statement: Statement, subject: str) -> Iterator[Slot]:
@@ -204,7 +228,11 @@ def _repeated(statement: Statement) -> Slot:
 
 
 def _subject(language: str, words: frozenset[str]) -> str:
-    return f"{language} {' '.join(sorted(words) if len(words) > 1 else words)}"
+    if len(words) == 1:
+        return f"{language} {' '.join(words)}"
+    # "My target weight" is looked for as "target weight", and the status of a ticket is what that is.
+    unsaid = STATUS if len(words) < _LONG else _UNSAID
+    return f"{language} {' '.join(sorted(words - unsaid))}"
 
 
 @lru_cache(_KNOWN)
@@ -265,10 +293,11 @@ def _by_being(statement: Statement, subject: str) -> list[Slot]:
     """Return where something else may stand that cannot be so any more: it is elsewhere now, or who did it is dead."""
     if statement.language in _SPACELESS:
         return []
-    language, verb, now = statement.language, statement.verb, statement.now
-    words = lexicon(language)
+    language, verb = statement.language, statement.verb
+    words, now = lexicon(language), statement.now
+    is_place = now or (statement.link != "" and statement.value is _NAME)
     verbs = ended_verbs(statement) if statement.value is _STATE else NOBODY
-    if now and verb in words.lists["placing"]:
+    if is_place and verb in words.lists["placing"]:
         verbs = verbs | words.lists["placing"] if verbs else words.lists["placing"]
     elif now and verb in words.ruling_out:
         verbs = verbs | {"be"}

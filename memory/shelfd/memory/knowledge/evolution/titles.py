@@ -27,18 +27,28 @@ _ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una
 
 def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
     """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
-    for at, word in enumerate(words[:-1]):
+    for at, word in enumerate(words):
         if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha():
             continue
-        if words[at + 1] not in proper or words[at + 1] in _BEGINNING:
+        if word in proper and words[at - 1] in _OF and word[-2:] != "ss":
+            words = [*words[:at], word[:-1], *words[at + 1 :]]  # "des Klempners"
+            proper = proper | {word[:-1]}
+            continue
+        if at + 1 == len(words) or words[at + 1] not in proper or words[at + 1] in _BEGINNING:
             continue
         before = words[at - 1] if at else ":"
         is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
-        if is_name and word not in lexicon.lists["names_in_s"] and word not in lexicon.plain:
+        is_name = is_name and (word in _KIN or word not in lexicon.plain)
+        if is_name and word not in lexicon.lists["names_in_s"]:
             words = [*words[:at], word[:-1], *words[at + 1 :]]
             proper = proper - {word} | ({word[:-1]} if at else set())
     return words, proper
 
 
+_OF: Final = ("des", "eines", "meines", "unseres", "deines")
+_KIN: Final = frozenset(
+    f"{word}s"
+    for word in "opa oma papa mama mutti vati tante onkel vater mutter bruder schwester chef nachbar vermieter".split()
+)
 _GENITIVE: Final = 4  #: letters
 _BEGINNING: Final = (":", ",")

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.dates import clock_time, date_at, tell_from_when
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
@@ -37,7 +38,6 @@ _KNOWN: Final[dict[str, dict[str, tuple[str, bool]]]] = {language: {} for langua
 #: Of which the words are kept: those of a note are asked for by whoever reads it, one after the other.
 _SENTENCES: Final = 16
 _SHOUTED: Final = 3  #: blanks of a sentence, and of no code
-_HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
 class SentenceWords(NamedTuple):
@@ -108,19 +108,11 @@ def _numeric(low: str) -> str:
     if low.isdigit():  # as most
         return low
     if (clock := _CLOCK.fullmatch(low)) is not None:
-        return _clock(clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or "")
+        return clock_time(clock[1] or clock[4], clock[2] or "00", clock[3] or clock[5] or "")
     if _DATE.fullmatch(low):
         return "~" + low
     ordinal = _ORDINAL.fullmatch(low)
     return ordinal[1] if ordinal else low
-
-
-def _clock(hour: str, minutes: str = "00", half: str = "") -> str:
-    """Return a time of the day in 24 hours: however it was written, the same time is the same word."""
-    number = int(hour)
-    if half:
-        number = number % 12 + (12 if half == "pm" else 0)
-    return f"~{number}:{minutes}"
 
 
 def _may_be_amount(word: str) -> bool:
@@ -201,6 +193,8 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
         words, proper = without_genitives(words, proper, lexicon)
     if first < 0:
         return _new(SentenceWords, (words, {}, frozenset(proper)))
+    if language != "en":
+        words = _as_one(words, lexicon)
     return _amounts(words, first, lexicon, frozenset(proper))
 
 
@@ -265,7 +259,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             continue
         at += 1
         following = words[at] if at < len(words) else ""
-        if not (is_code and found[-1] in lexicon.lists["be"]) and (date := _date(word, words, at, found, lexicon)):
+        if not (is_code and found[-1] in lexicon.lists["be"]) and (date := date_at(word, words, at, found, lexicon)):
             at = date
             continue
         if following in lexicon.multipliers:
@@ -289,82 +283,38 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
         family, factor = units()[unit] if unit else ("", 1.0)
         amounts[len(found)] = round(value * factor, 9)
         found.append("#" + family)
+    tell_from_when(found, amounts)
     return _new(SentenceWords, (found, amounts, proper))
+
+
+def _as_one(words: list[str], lexicon: AlphabeticLexicon) -> list[str]:
+    """Return words, of a number that is written in several of them one: "900 000", "treinta y cinco"."""
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        end = at + 1
+        if words[at].isdecimal():
+            while end < len(words) and words[end].isdecimal():
+                end += 1
+            parts = words[at:end]
+            is_one = len(parts[0]) <= _THOUSAND and all(len(part) == _THOUSAND for part in parts[1:])
+            is_one = is_one and (not at or words[at - 1][0] != "+")  # else a telephone number
+            found += ["".join(parts)] if is_one else parts
+        elif words[at + 1 : at + 2] == ["y"] and (joined := "_".join(words[at : at + 3])) in lexicon.numbers:
+            end = at + 3
+            found.append(joined)
+        else:
+            found.append(words[at])
+        at = end
+    return found
+
+
+_THOUSAND: Final = 3  #: digits of a group
 
 
 def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether "un", which counts as well, only says that a name follows: "est un Sony"."""
     return found[-1:] != [] and found[-1] in lexicon.lists["be"] and following[:1] != [] and following[0] in proper
-
-
-def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:
-    """Append the time of which the number *word* is a part, and return where it ends."""
-    following = words[at] if at < len(words) else ""
-    if (following in _HOURS or lexicon.language in _CLOCKS) and (
-        clock := _time_of_day(word, words, at, found, lexicon)
-    ):
-        said, end = clock
-        found.append(said)
-        return end
-    if following == "de" and at + 1 < len(words) and words[at + 1][1:] in lexicon["months"]:
-        at, following = at + 1, words[at + 1]
-    if following.startswith("~") and following[1:] in lexicon["months"]:
-        found.append(f"~{word}{following[1:]}")
-        return at + 1
-    if found and found[-1].startswith("~") and found[-1][1:] in lexicon["months"]:
-        found[-1] = f"~{word}{found[-1][1:]}"
-        return at
-    if len(word) == 4 and word.isdigit() and found[-1:] in _IN_YEAR and word[0] == "1":
-        found.append("~" + word)
-        return at
-    if len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
-        is_last = not following or following in lexicon["prepositions"] or following[0] in ",:"
-        if is_last or (found and (found[-1] in lexicon["prepositions"] or found[-1] in lexicon["parts"])):
-            found.append("~" + word)
-            return at
-    return None
-
-
-def _time_of_day(
-    word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon
-) -> tuple[str, int] | None:
-    """Return the time of which the number *word* is the hour, and where it ends; None if it is no hour."""
-    hour = _hour(word, lexicon)
-    following, after = (words[place] if place < len(words) else "" for place in (at, at + 1))
-    if not hour:
-        return None
-    if following in _PARTING and len(after) == _DIGITS and after.isdecimal():  # "8 h 30"
-        return _clock(hour, after), at + 2
-    if following in _HOURS:
-        return _clock(hour, half=following if following in _HALVES else ""), at + 1
-    if not _tells_clock(following, found, lexicon):
-        return None
-    if following == "y" and after in _PARTS_OF_HOUR:
-        return _clock(hour, _PARTS_OF_HOUR[after]), at + 2
-    return _clock(hour), at + (following in _CLOCK_HOURS)
-
-
-def _hour(word: str, lexicon: AlphabeticLexicon) -> str:
-    """Return an hour of the day in digits, "" if *word* is none."""
-    said = word if word.isdecimal() else f"{lexicon.numbers[word]:g}" if word in lexicon.numbers else ""
-    return said if said and int(said) <= _DAY else ""
-
-
-def _tells_clock(following: str, found: list[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether the number before *following* is an hour: "a las dos", "à 9 h"."""
-    if lexicon.language == "es":
-        return found[-1:] in (["las"], ["la"]) and found[-2:-1] in (["a"], ["hasta"], ["desde"], ["son"])
-    return following in _CLOCK_HOURS and found[-1:] in (["a"], ["vers"], ["des"], ["est"])
-
-
-_IN_YEAR: Final = (["in"], ["im"], ["en"])  #: what stands before a year
-_DAY: Final = 24  #: hours
-_DIGITS: Final = 2  #: of minutes
-_PARTS_OF_HOUR: Final = {"media": "30", "cuarto": "15"}
-_PARTING: Final = ("uhr", "h")  #: what stands between hours and minutes
-_HALVES: Final = ("am", "pm")
-_CLOCKS: Final = ("es", "fr")
-_CLOCK_HOURS: Final = ("h", "heure", "heures", "horas")
 
 
 def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool:

@@ -89,6 +89,8 @@ def tell_which(new: Statement, old: Statement) -> bool:
     if not all(each.value is Value.NAME or is_chosen(each) for each in (new, old)):
         return False
     said, before = {*new.core} - _TITLES, {*old.core} - _TITLES
+    if not new.link and said - before and before - said:
+        said, before = said - before, before - said
     if not (said | new.rest).isdisjoint(before) or not (before | old.rest).isdisjoint(said):
         return False
     if any(word[0] in "#~" for word in new.rest | old.rest):
@@ -98,6 +100,8 @@ def tell_which(new: Statement, old: Statement) -> bool:
         return False
     if new.link:
         return old.rest.isdisjoint(places())  # who lives at her sister's in Rome lives in a tent in Oslo
+    if not is_chosen(old):
+        return True
     joined, joined_before = joining(new), joining(old)
     return joined_before not in words["places"] or joined not in ("", joined_before)
 
@@ -213,14 +217,19 @@ def _tells_when(statement: Statement) -> bool:
 def _is_of_one_time(statement: Statement, at: int) -> bool:
     """Return whether what is said with a time at *at* has one: the backup runs daily at two."""
     functional = lexicon(statement.language)["functional"]
-    is_clock = ":" in statement.words[at] and at > 0
-    return is_clock and (statement.verb in functional or f"{statement.verb}_{statement.words[at - 1]}" in functional)
+    if ":" not in statement.words[at] or at == 0:
+        return False
+    before = statement.words[at - 1]
+    if statement.verb in functional or f"{statement.verb}_{before}" in functional:
+        return True
+    return at > 1 and f"{statement.words[at - 2]}_{before}" in functional  # "goes to bed at"
 
 
 def _is_bounded(statement: Statement, at: int) -> bool:
     """Return whether the time at *at* is where something ends or begins: until the end of 2028."""
     words, before = lexicon(statement.language), at - 1
-    while before > 0 and (statement.words[before] in words["parts"] or statement.words[before][0] == "~"):
+    passed = words["parts"] | words["definite"]
+    while before > 0 and (statement.words[before] in passed or statement.words[before][0] == "~"):
         before -= 1
     return before >= 0 and statement.words[before] in words["bounds"]
 
@@ -235,3 +244,50 @@ def is_one_form(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
 
 _DIGITS: Final = re.compile(r"\d+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
+
+
+def has_digit(word: str) -> bool:
+    """Return whether a word may be a version, a model or another number of its kind."""
+    return word[0] == "#" or any(map(str.isdigit, word))
+
+
+def is_status(statement: Statement) -> bool:
+    """Return whether a statement says of something what its status is, which is one thing, in whatever words."""
+    if statement.verb != "be" or statement.slot is not Arity.ONE or statement.language in ("zh", "ja"):
+        return False
+    return not statement.event and not lexicon(statement.language)["statuses"].isdisjoint(statement.subject)
+
+
+def says_other(new: Statement, old: Statement) -> bool:
+    """Return whether neither statement says what the other says and more."""
+    said, before = ({*each.link.split(), *each.core, *each.rest} for each in (new, old))
+    return not new.adds and not said <= before and not before <= said
+
+
+def are_both_numbers(new: Statement, old: Statement) -> bool:
+    """Return whether both are the number of something, one with a letter: terminal 3, and 2E."""
+    if not new.slot is old.slot is Arity.ONE:
+        return False
+    return all(each.core == ("#",) or (len(each.core) == 1 and has_digit(each.core[0])) for each in (new, old))
+
+
+def are_both_things(new: Statement, old: Statement) -> bool:
+    """Return whether both say what an attribute is by "a" and a noun, and not how it is: a cortado, a flat white."""
+    if (
+        new.language in ("zh", "ja")
+        or not new.slot is old.slot is Arity.ONE
+        or new.verb != "be"
+        or new.link
+        or old.link
+    ):
+        return False
+    lists = lexicon(new.language).lists
+    described = lists["qualities"] | lists["abstract"]
+    return described.isdisjoint(new.core) and described.isdisjoint(old.core)
+
+
+def is_intended(statement: Statement) -> bool:
+    """Return whether a statement says what somebody wants, or what is to be: and not only that it may be so."""
+    words = lexicon(statement.language)
+    said = {*statement.words, *statement.subject}
+    return said.isdisjoint(words["supposing"])

@@ -15,6 +15,8 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
         proper: Which of them have a capital.
     """
     be, predicates = lexicon.lists["be"], lexicon.lists["predicates"]
+    if not lexicon.lists["relatives"].isdisjoint(words) and (after := _after_relative(words, lexicon)):
+        return after
     named = None
     for at in range(1, len(words)):
         word = words[at]
@@ -38,6 +40,17 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
     return named if unknown is None else unknown
 
 
+def _after_relative(words: list[str], lexicon: AlphabeticLexicon) -> int:
+    """Return where "is" stands after a subject with a clause of its own, "the hotel that Ida booked"; 0 if nowhere."""
+    lists = lexicon.lists
+    relative = next((at for at, word in enumerate(words) if at and word in lists["relatives"]), 0)
+    if not relative or not lists["predicates"].isdisjoint(words[1:relative]):
+        return 0
+    told = [at for at in range(relative + 1, len(words) - 1) if words[at] in lists["predicates"]]
+    after = next((at for at in told if words[at] in lists["be"]), 0)
+    return after if told[:1] != [after] else 0
+
+
 def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
     """Return the position of what looks like a verb."""
     if lexicon.language == "en":
@@ -45,6 +58,8 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
         if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
             return after_speaker
         found = [at for at in range(1, len(words)) if words[at] not in proper and _ends_as_verb(words[at])]
+        if len(found) > 1:
+            found = [at for at in found if words[at - 1][0] != "#"] or found  # "4 spaces" are several
         likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
         if likely is not None or not found or found[0] == len(words) - 1:
             return likely
@@ -115,7 +130,7 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     word, before = words[at], words[at - 1]
     lemma = lexicon.verbs[word][0]
     lists, be = lexicon.lists, lexicon.lists["be"]
-    is_modifier = word in lists["modifiers"] and _next_said(words, at, lexicon) not in lists["determiners"]
+    is_modifier = word in lists["modifiers"] and not _is_object_next(words, at, lexicon)
     if is_modifier or before in be or (lexicon.language == "en" and _is_no_form(word, before)):
         return False
     is_noun = before in lists["determiners"] or (before in lists["of"] and before not in lists["perfect"])
@@ -125,22 +140,36 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False  # "the weekly sync is"
     if at == 1 and before in lists["determiners"] and any(one in lists["predicates"] for one in words[2:]):
         return False  # as "el bebe pesa"
-    if (word in lists["nouns"] or word in lists["noun_verbs"]) and any(one in be for one in words[at + 1 :]):
+    if any(word in lists[name] for name in _NOUNS) and any(one in be for one in words[at + 1 :]):
         return False
     if lexicon.language in _ROMANCE and word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
         return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
         return False  # "does not work"
-    if lexicon.language == "en" and word[-1] == "s" and at + 1 < len(words):
-        following = words[at + 1]
-        if lexicon.verbs.get(following, ("",))[0] == following:
-            return False  # a plural, as in "the hosts run"
+    if lexicon.language == "en" and at + 1 < len(words) and _does(words[at + 1], word, lexicon):
+        return False
     if lexicon.language == "en" and lexicon.verbs[word][1] and before in lists["modifying"]:
         return False  # "the minimum supported version"
-    if word not in lists["noun_verbs"] or word != lemma:
+    is_noun = lexicon.language == "en" and any(one in be for one in words[at + 1 :])  # "the Kite report is"
+    if word != lemma or (word not in lists["noun_verbs"] and not is_noun):
         return True
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+def _is_object_next(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether an article or an infinitive follows, as what a verb is said of: "préfère lire"."""
+    following = _next_said(words, at, lexicon)
+    return following in lexicon.lists["determiners"] or lexicon.verbs.get(following, ("",))[0] == following != ""
+
+
+def _does(word: str, before: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether an English word tells what the noun *before* does: "the hosts run", "the weekly sync happens"."""
+    lemma = lexicon.verbs.get(word, ("",))[0]
+    if before[-1] == "s":
+        return lemma == word
+    is_noun = lexicon.verbs[before][0] == before and word[-1] == "s" and lemma not in ("", word)
+    return is_noun and word[:-1] not in lexicon.lists["noun_verbs"] and word[:-1] not in lexicon.lists["nouns"]
 
 
 def _is_no_form(word: str, before: str) -> bool:
@@ -162,6 +191,7 @@ def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool
     return following != lemma and not told and following not in lists["noun_verbs"]
 
 
+_NOUNS: Final = ("nouns", "noun_verbs", "modifiers")  #: with what describes them
 _SPEAKERS: Final = ("i", "we", "they", "you")
 _CLAUSE: Final = 14  #: words of a clause in which an unknown German verb is looked for
 _SHORTEST: Final = 3
@@ -193,7 +223,7 @@ def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:
     return next((word for word in words[at + 1 :] if word not in lexicon.lists["unsaid"]), "")
 
 
-def is_written_alike(participle: str, lexicon: AlphabeticLexicon) -> bool:
+def _is_written_alike(participle: str, lexicon: AlphabeticLexicon) -> bool:
     """Return whether a word may be a French participle, which without its accents is written like the present tense."""
     return lexicon.language == "fr" and (participle in lexicon.verbs or participle.removesuffix("e") in lexicon.verbs)
 
@@ -230,3 +260,23 @@ def with_verb(words: list[str], at: int | None, lexicon: AlphabeticLexicon) -> l
 
 #: What is left out where a line gives a value without a verb.
 BE: Final = {"en": "is", "de": "ist", "es": "es", "fr": "est"}
+
+
+def is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word after a form of "be" may be a participle."""
+    if word in lexicon.lists["joined"]:
+        return True
+    if _is_written_alike(word, lexicon):
+        return True
+    if lexicon.language == "de" and word.startswith(_WITHOUT_GE) and word[-1] == "t" and word in lexicon.verbs:
+        return True  # "erzählt"
+    ends = _PARTICIPLES.get(lexicon.language)
+    return (ends is not None and word.endswith(ends)) or lexicon.verbs.get(word, ("", False))[1]
+
+
+_WITHOUT_GE: Final = ("be", "er", "ver", "ent", "zer")
+#: What a participle ends in.
+_PARTICIPLES: Final[dict[str, str | tuple[str, ...]]] = {
+    "en": "ed",
+    "es": ("ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas"),
+}

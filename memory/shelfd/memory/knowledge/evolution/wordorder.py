@@ -74,7 +74,10 @@ def turned(
     if not lists["pronouns"].isdisjoint(subject):
         return subject, after
     bare = [word for word in subject if word not in lists["determiners"]]
-    is_owned = after[0] in proper and after[-1] not in proper and bool(bare) and proper.issuperset(bare[1:])
+    is_named = after[-1] in proper and (lexicon.language == "de" or after[-1] not in lists["nouns"])
+    is_owned = after[0] in proper and not is_named and bool(bare) and proper.issuperset(bare[1:])
+    if lexicon.language == "de" and len(after) == _OWNED and after[0] in proper and after[1] in lists["nouns"]:
+        is_owned = True  # "Dr. Farouk ist Opas Hausarzt"
     if lexicon.language == "en" and after[0] == "the":
         is_owned = len(after) > _OWNED
     if lexicon.language in ("es", "fr"):
@@ -100,6 +103,8 @@ def _is_the_only(words: list[str], lexicon: AlphabeticLexicon) -> bool:
 
 def _is_attribute(words: list[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether words name what has one value: an owner, a favourite restaurant."""
+    if any(part in word for word in words for part in lexicon.noun_parts):
+        return True
     return head_of(words, lexicon) in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(words)
 
 
