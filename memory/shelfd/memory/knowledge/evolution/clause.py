@@ -1,6 +1,7 @@
 """One clause of a language with spaces between words, read as a statement."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
@@ -144,7 +145,18 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
         return found
     if US in found:
         found = found - {US} or found  # "our budget" is the budget
+    if not found.isdisjoint(lists["kinds"]):
+        found = found.difference(_kinds_of_named(words, lexicon)) or found
     return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
+
+
+def _kinds_of_named(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
+    """Yield the words that say of what kind something is whose name follows: "the server Umber"."""
+    kinds, plain = lexicon.lists["kinds"], lexicon.plain
+    yield from (word for word, name in pairwise(words) if word in kinds and len(name) > _CODE and name not in plain)
+
+
+_CODE: Final = 2  #: letters, as of "C2"
 
 
 def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
@@ -194,7 +206,7 @@ def _by_pattern(
     if when:  # "the review on Tuesday was cancelled"
         base = [word for word in base if word not in when] or base
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
-    owner = subject_of(base, lexicon)
+    owner = subject_of(base, lexicon, proper)
     if effect is _ENDED or effect is _LEFT:
         gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""

@@ -27,6 +27,7 @@ from shelfd.memory.knowledge.evolution.otherwise import (
     turned,
     wants_other_ones,
 )
+from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.values import (
@@ -68,7 +69,7 @@ def compare(new: Statement, old: Statement) -> Judgement:
     judged = _compared(new, old)
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
-        return measured(new, old) or other_attribute(new, old) or judged
+        return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
 
 

@@ -23,12 +23,14 @@ _LONGEST: Final = 16
 _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
 _CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
+_YEAR: Final = re.compile(r"~\d{4}")
 _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _SAYS: Final = Effect.SAYS
 _CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
 _ARTICLE_AND_AMOUNT: Final = 2
+_HOW_MUCH_AND_HOW_OFTEN: Final = 2
 _COUNTING: Final = ("es", "fr", "de")  #: languages whose article counts as well
 
 
@@ -45,7 +47,7 @@ class Measure(NamedTuple):
     @property
     def is_of_one_time(self) -> bool:
         """Whether it tells when that happened, so that it can have happened only once."""
-        return any(word[0] == "~" for word in self.about)
+        return any(word[0] == "~" for word in self.about) or (self.kind == _DAY and " " in self.value)
 
 
 def measured(new: Statement, old: Statement) -> Judgement | None:
@@ -62,8 +64,8 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         return None  # the daily stand-up, and the weekly one
     if not are_forms(measure.said ^ before.said, new.language):
         return None
-    if measure.value == before.value:
-        return SAME
+    if f"{measure.value} ".startswith(f"{before.value} ") or f"{before.value} ".startswith(f"{measure.value} "):
+        return SAME  # one of them may say the year as well
     if measure.event:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
@@ -103,6 +105,8 @@ def measure_of(statement: Statement) -> Measure | None:
         kind, value = _WHEN, f"{day} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
+    if kind == _DAY and words[at + 1 : at + 2] and _YEAR.fullmatch(words[at + 1]):
+        value, words = f"{value} {words[at + 1]}", (*words[: at + 1], *words[at + 2 :])
     about = _about(words, at, "~" if kind == _WHEN else kind, language)
     if not about or (needs_attribute and _attributes(language).isdisjoint(about.keys())):
         return None
@@ -122,6 +126,11 @@ def _words_and_amounts(statement: Statement) -> tuple[tuple[str, ...], tuple[flo
     words, amounts = statement.words, statement.amounts
     if statement.effect in _CHANGING and statement.value in (Value.TIME, Value.AMOUNT):
         words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
+    if len(amounts) == _HOW_MUCH_AND_HOW_OFTEN and "#times" in words:
+        counted = [word for word in words if word[0] == "#"]
+        often = amounts[counted.index("#times")]  # "500 mg twice a day"
+        words = tuple(f"{often:g}times" if word == "#times" else word for word in words)
+        return words, tuple(amount for word, amount in zip(counted, amounts, strict=False) if word != "#times")
     if len(amounts) == _ARTICLE_AND_AMOUNT and amounts[0] == 1.0 and "#" in words and statement.language in _COUNTING:
         at = words.index("#")
         return (*words[:at], *words[at + 1 :]), amounts[1:]

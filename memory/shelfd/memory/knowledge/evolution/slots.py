@@ -15,6 +15,7 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, space
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
+from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
 from shelfd.memory.knowledge.evolution.values import means_of
@@ -61,6 +62,7 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)
+        sought += filter(None, map(_measured, each_measure(statement)))
         if (told := _attribute(statement)) is not None:
             shared.append(told)
         if claim is not None:
