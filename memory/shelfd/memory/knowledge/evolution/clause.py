@@ -1,7 +1,7 @@
 """One clause of a language with spaces between words, read as a statement."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
@@ -129,9 +129,9 @@ def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
 def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str] = NOBODY) -> frozenset[str]:
     """Return the words that say of whom; none if it is a pronoun's."""
     lists = lexicon.lists
-    if not lists["relatives"].isdisjoint(words[1:]):
-        words = [word for at, word in enumerate(words) if not at or word not in lists["relatives"]]
     if not lists["turning"].isdisjoint(words):
+        words = [word for at, word in enumerate(words) if not at or word not in lists["relatives"]]
+        words = list(_without_kinds(words, lexicon)) or words
         if not lists["pronouns"].isdisjoint(words) and not _is_known(words, proper, lexicon):
             return NOBODY
         if not lists["directions"].isdisjoint(words):
@@ -145,15 +145,15 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
         return found
     if US in found:
         found = found - {US} or found  # "our budget" is the budget
-    if not found.isdisjoint(lists["kinds"]):
-        found = found.difference(_kinds_of_named(words, lexicon)) or found
     return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
 
 
-def _kinds_of_named(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
-    """Yield the words that say of what kind something is whose name follows: "the server Umber"."""
+def _without_kinds(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
+    """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
     kinds, plain = lexicon.lists["kinds"], lexicon.plain
-    yield from (word for word, name in pairwise(words) if word in kinds and len(name) > _CODE and name not in plain)
+    for word, name in zip_longest(words, words[1:], fillvalue=""):
+        if word not in kinds or len(name) <= _CODE or name in plain:
+            yield word
 
 
 _CODE: Final = 2  #: letters, as of "C2"

@@ -29,6 +29,7 @@ _LONG: Final = 3
 _UNSAID: Final = STATUS | {ME}
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
+_SHORT: Final = 5  #: words of a statement that has one measure at most
 _FEW: Final = 64  #: sets of verbs whose names are kept
 _SPACELESS: Final = ("zh", "ja")
 _VALUES: Final = frozenset((Value.TIME, Value.AMOUNT, Value.STATE))
@@ -57,12 +58,13 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
     sought: list[Slot] = []
     for statement in statements:
         (
-            language, subject, verb, link, core, rest, _, _, value, slot, effect, positive, event, past, real, now,
+            language, subject, verb, link, core, rest, words, _, value, slot, effect, positive, event, past, real, now,
             _, _, _, denied, _, claim,
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)
-        sought += filter(None, map(_measured, each_measure(statement)))
+        if value in _VALUES and len(words) > _SHORT:
+            sought += filter(None, map(_measured, each_measure(statement)))
         if (told := _attribute(statement)) is not None:
             shared.append(told)
         if claim is not None:
@@ -92,7 +94,7 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
             standing += _owned(statement)
         if verb == "be" and not link and (office := office_of(statement)) is not None:
             shared.append((f"{language} o {' '.join(sorted(office.what))}", ""))
-        if value is _NAME and (attribute := owned(statement)):
+        if value is _NAME and verb != "be" and (attribute := owned(statement)):
             shared.append((_subject(language, attribute), _KINDS[_NAME]))
         if rest and (means := means_of(statement)):
             standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
@@ -106,7 +108,7 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
             sought += _instead(statement, whom)
         if now:
             sought += _now(statement, whom)
-        if now or value is _STATE or (link and slot is _ONE):
+        if now or value is _STATE or (link and slot is _ONE and value is _NAME):
             sought += _by_being(statement, whom)
     return shared, standing, sought
 
