@@ -11,6 +11,7 @@ from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
 from shelfd.memory.knowledge.evolution.verbs import BE
+from shelfd.memory.notes.words import fold
 
 #: A label, a sign and a value; a list's mark or the time of a log may stand before.
 _MARK: Final = re.compile(r"\s*(?:[-*•]\s+)?(?:\[[^\]]{1,30}\]\s*)?")
@@ -23,6 +24,9 @@ _ASIDE: Final = re.compile(r"\s*\((?P<said>[^()]*)\)\s*$")
 _ARROW: Final = re.compile(r"^.*\s(?:->|→)\s")
 _OWNER: Final = re.compile(r"\w['’]s\s|\ws['’]\s")
 _INSTEAD: Final = re.compile(r"\s(?:an)?statt\s")
+#: Attributes behind a label, and what parts them.
+_LIST: Final = re.compile(r"(?P<label>[^:,;()=]{2,60})\s?: (?P<items>[^:=;()]{5,160})")
+_ITEM: Final = re.compile(r",\s+(?:and |und |y |et )?")
 _YEAR: Final = re.compile(r"\d{4}")
 _CODE: Final = re.compile(r"\d{1,3}[A-Za-z]")
 _MINE: Final = {"en": "my", "de": "mein", "es": "mi", "fr": "mon"}
@@ -75,6 +79,40 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
         return found
     return None
+
+
+def read_lines(sentence: str) -> list[Statement]:
+    """Return what a line of a label and one value or several states; nothing if *sentence* is none."""
+    if ", " in sentence and (found := _read_list(sentence)):
+        return found
+    line = read_label(sentence)
+    return [] if line is None else [line]
+
+
+def _read_list(sentence: str) -> list[Statement]:
+    """Return what a line states that gives several attributes of one thing: "Kite: budget 64,000 euros, lead Tom Hale"."""
+    match = _LIST.fullmatch(sentence)
+    if match is None:
+        return []
+    language = language_of(sentence)
+    words = lexicon(language) if language in ALPHABETIC else None
+    items = _ITEM.split(match["items"].rstrip("."))
+    if words is None or len(items) < _FEWEST:
+        return []
+    found = []
+    for item in items:
+        name, _, value = item.partition(" ")
+        if fold(name) not in words["nouns"] or not value:
+            return []
+        line = read_label(f"{name} {_OF[language]} {match['label'].strip()}: {value}")
+        if line is None:
+            return []
+        found.append(line)
+    return found
+
+
+_FEWEST: Final = 2  #: attributes of a list
+_OF: Final = {"en": "of", "de": "von", "es": "de", "fr": "de"}
 
 
 def _named(label: SentenceWords, text: str, words: AlphabeticLexicon) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.claims import claim_of
 from shelfd.memory.knowledge.evolution.clause import read_clause
-from shelfd.memory.knowledge.evolution.labelling import read_label, unmarked
+from shelfd.memory.knowledge.evolution.labelling import read_lines, unmarked
 from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
@@ -92,8 +92,8 @@ def _read_sentence(
         words: Those of its language.
         before: What was said before it.
     """
-    if (":" in sentence or "=" in sentence or "->" in sentence) and (line := read_label(sentence)) is not None:
-        return [line], None
+    if (":" in sentence or "=" in sentence or "->" in sentence) and (lines := read_lines(sentence)):
+        return lines, None
     if sentence[:1] in _MARKS:
         sentence = unmarked(sentence)
     found: list[Statement] = []
