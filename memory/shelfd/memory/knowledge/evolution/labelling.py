@@ -90,7 +90,7 @@ def read_lines(sentence: str) -> list[Statement]:
 
 
 def _read_list(sentence: str) -> list[Statement]:
-    """Return what a line states that gives several attributes of one thing: "Kite: budget 64,000 euros, lead Tom Hale"."""
+    """Return what a line states that gives several attributes: "Kite: budget 64,000 euros, lead Tom Hale"."""
     match = _LIST.fullmatch(sentence)
     if match is None:
         return []
