@@ -7,6 +7,7 @@ from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
+    goes_without,
     has_digit,
     is_another_version,
     is_clock,
@@ -185,7 +186,9 @@ def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
     is_pending = old.now and not old.positive  # what is not so yet will be
     is_denied = new.corrects and not new.positive  # what never was is not
-    if (new.verb, new.link) != (old.verb, old.link) or not (new.event == old.event or is_pending or is_denied):
+    if new.verb != old.verb or not (new.event == old.event or is_pending or is_denied):
+        return ADDS
+    if new.link != old.link and not goes_without(new, old):
         return ADDS
     if new.amounts != old.amounts:
         return ADDS
@@ -204,7 +207,7 @@ def _negated(new: Statement, old: Statement) -> Judgement:
 
 def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
-    if left_state(new, old):
+    if left_state(new, old) or goes_without(new, old):
         return updated(new, "another state")
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)

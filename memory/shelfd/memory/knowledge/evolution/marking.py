@@ -51,10 +51,11 @@ def _denial(words: Sequence[str], lexicon: AlphabeticLexicon, *, is_ended: bool)
     if is_ended:
         return ("ended",)
     denying = lexicon.lists["negation"].intersection(words)
-    return () if len(denying) > 1 and not denying.isdisjoint(_WITHOUT) else ("negative",)
+    return () if len(denying) > 1 and not denying.isdisjoint(WITHOUT) else ("negative",)
 
 
-_WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
+#: Before what something is not done with.
+WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
 
 
 def tells_of_past(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:

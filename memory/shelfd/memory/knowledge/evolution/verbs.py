@@ -44,6 +44,8 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
         after_speaker = next((at for at in range(1, len(words) - 1) if words[at] not in lexicon.lists["unsaid"]), 0)
         if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
             return after_speaker
+        if (helped := _after_auxiliary(words, lexicon, proper)) is not None:
+            return helped
         found = [at for at in range(1, len(words)) if words[at] not in proper and _ends_as_verb(words[at])]
         likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
         if likely is not None or not found or found[0] == len(words) - 1:
@@ -64,6 +66,16 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
             if words[at] in lexicon.lists["perfect"] and (after in lexicon.lists["determiners"] or after[:1] == "#"):
                 return at  # "a", which is "has" and without its accent "to"
     return None
+
+
+def _after_auxiliary(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
+    """Return the position of what "can" or "cannot" stands before: "can hover", "cannot yet hover"."""
+    auxiliaries = lexicon.lists["auxiliaries"]
+    if auxiliaries.isdisjoint(words):
+        return None  # as most
+    helps = next(at for at, word in enumerate(words) if word in auxiliaries)
+    at = _next_place(words, helps, lexicon)
+    return at if helps and at and _is_bare(words[at], lexicon, proper) else None
 
 
 def _ends_as_verb(word: str) -> bool:
@@ -137,8 +149,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
             return False  # a plural, as in "the hosts run"
     if lexicon.language == "en" and lexicon.verbs[word][1] and before in lists["modifying"]:
         return False  # "the minimum supported version"
-    if word not in lists["noun_verbs"] or word != lemma:
-        return True
+    if word not in lists["noun_verbs"] or word != lemma or not lists["auxiliaries"].isdisjoint(words[at - 2 : at]):
+        return True  # "can swim", "cannot now swim"
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
 
