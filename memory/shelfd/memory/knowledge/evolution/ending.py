@@ -67,7 +67,7 @@ def cues(language: str) -> Cues:
     sets = {name: frozenset(data[name].split()) for name in names}
     sets["joining"] |= {",", ":"}
     sets["changed"] |= lists["triggers"]
-    untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
+    untold = lists["prepositions"] | lists["be"] | lists["perfect"] | lists["pronouns"] | lists["generic"]
     silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
     return Cues(
         phrases=longest_first,
