@@ -217,7 +217,7 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     for length in range(1, len(values) + 1):  # of whom another takes the place
-        yield found.language, [frozenset([word for word, _ in values[:length]])], others
+        yield found.language, [frozenset([words.of_role(word) for word, _ in values[:length]])], others
 
 
 def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
@@ -237,7 +237,7 @@ def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> 
     speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
     subjects: list[frozenset[str]] = [*speaking]
     every, of = found.said, words["of"]
-    said = [words.spoken.get(every[at]) or every[at] for at in named]
+    said = [words.spoken.get(every[at]) or words.of_role(every[at]) for at in named]
     for length in range(1, _SUBJECT + 1):
         is_with_speaker = is_spoken_of and length < _SUBJECT - 1
         for end in range(length, len(named) + 1):

@@ -145,8 +145,9 @@ def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> b
 
 
 def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
-    """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"."""
-    if old.link or old.event or found.kind not in (Ending.ENDS, Ending.DENIES) or not said.value or not said.named:
+    """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"; or nobody does."""
+    kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES)  # "Bob stepped down as head" of whom the head is
+    if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
         return False
     whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
     return said.named <= whom and said.verb | said.value <= found.before
