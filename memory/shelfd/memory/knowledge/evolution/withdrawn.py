@@ -173,6 +173,8 @@ def _may_lack_verb(
     found: Withdrawal, old: Statement, said: _Old, gone: AbstractSet[str], words: AlphabeticLexicon
 ) -> bool:
     """Return whether what is said of a thing ends with it, by whatever verb: who left a place is no longer there."""
+    if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
+        return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
         return old.verb in words["staying"] or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
@@ -183,6 +185,16 @@ def _may_lack_verb(
     if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a value is what somebody goes to for a time, as a class; German joins such nouns to others."""
+    activities = words["activities"]
+    if any(word[0] == "#" and len(word) > 1 for word in old.core):
+        return False  # what it costs, say
+    if not activities.isdisjoint(old.core) or not activities.isdisjoint(old.rest):
+        return True
+    return words.language == "de" and any(word.endswith(tuple(activities)) for word in old.core)
 
 
 def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
