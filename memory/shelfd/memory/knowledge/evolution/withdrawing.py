@@ -153,12 +153,24 @@ def _of_clause(
             earlier,
             later,
             is_first=not any(one.told for one in sooner),
-            is_headless=bool(sooner) and clause.said[0] in words.verbs,
+            is_headless=_is_headless(clause, bool(sooner or around.before), words),
             is_kept=any(one.is_kept for one in around.sentence),
-            is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
+            is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES) or _was_not(clause, phrase, words),
             every=told | earlier | later,
             said=tuple(word for one in (*around.before, *around.sentence) for word in one.clause.said),
         )
+
+
+def _was_not(clause: Clause, phrase: Phrase, words: AlphabeticLexicon) -> bool:
+    """Return whether something was not so, which says nothing of until when: "it wasn't the DNS after all"."""
+    is_denied = phrase.kind is Ending.DENIES and not words["be_past"].isdisjoint(clause.said)
+    return is_denied and words["ended_words"].isdisjoint(clause.said)
+
+
+def _is_headless(clause: Clause, is_after_others: bool, words: AlphabeticLexicon) -> bool:
+    """Return whether a clause speaks of whom one before it spoke: it begins with a verb, or with a pronoun."""
+    first = next((word for word in clause.said if word not in words["fillers"]), "")
+    return is_after_others and (first in words["predicates"] or first in words["clause_subjects"])
 
 
 def _told(clauses: Iterable[_Said]) -> frozenset[str]:

@@ -118,8 +118,8 @@ def _number(family: str, amount: float, every: AbstractSet[str]) -> str:
 
 def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
     if old.event or old.slot is Arity.FIXED:
-        told = {word for word in old.link.split() if word not in words["prepositions"]}
-        if not found.is_correction or not told <= found.every:
+        told = {plain(word, words, cues(found.language)) for word in old.link.split()} - {""}
+        if not found.is_correction or not (told <= found.every or _is_blamed(found, old, said, words)):
             return False
     if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
@@ -136,6 +136,12 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
     if not gone or (said.value and gone.isdisjoint(said.value)):
         return False
     return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+
+
+def _is_blamed(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether it is corrected by whom, or by what, something was caused or done: "it was not the DNS"."""
+    is_agent = old.verb == "be" and not words["agent_links"].isdisjoint(old.link.split()[-1:])
+    return is_agent and said.value <= _gone(found, said, words)
 
 
 def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> bool:
@@ -203,7 +209,8 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
     if any(word in people and word not in said.of_whom | said.forms for word in found.before):
         return False
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
-        return own <= found.clause
+        others = found.before - said.forms - said.of_whom
+        return own <= (found.clause if any(word[0] not in "#~" for word in others) else near)
     if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
