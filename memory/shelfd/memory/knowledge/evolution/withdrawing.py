@@ -32,6 +32,7 @@ _LONGEST: Final = 400  #: letters of a sentence; of a longer one nothing is take
 _PHRASES: Final = 8  #: of a note
 _SLOTS: Final = 256  #: looked into for one note
 _SUBJECT: Final = 4  #: words of a subject that is looked for
+_DATED: Final = 2  #: of these, of one that has a date beside them
 _MANY: Final = 12  #: words from which subjects are made
 _VALUES: Final = 3  #: words of what has ended by which it is looked for
 _KINDS: Final = 5  #: of what may be said of it
@@ -249,12 +250,15 @@ def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> 
     speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
     subjects: list[frozenset[str]] = [*speaking]
     every, of = found.said, words["of"]
+    when = next((word for word in every if word[0] == "~"), "") if found.is_correction else ""  # "the outage of 8 June"
     said = [words.spoken.get(every[at]) or words.of_role(every[at]) for at in named]
     for length in range(1, _SUBJECT + 1):
         is_with_speaker = is_spoken_of and length < _SUBJECT - 1
         for end in range(length, len(named) + 1):
             subject = frozenset(said[end - length : end])
             subjects.append(subject)
+            if when and length <= _DATED:
+                subjects.append(subject | {when})
             if is_with_speaker:
                 subjects += [subject | who for who in speaking if not who <= subject]
             if length > 1 and every[(at := named[end - 1]) - 1] in of:  # not the first, for others stand before it

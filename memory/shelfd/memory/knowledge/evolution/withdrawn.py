@@ -209,8 +209,7 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
     if any(word in people and word not in said.of_whom | said.forms for word in found.before):
         return False
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
-        others = found.before - said.forms - said.of_whom
-        return own <= (found.clause if any(word[0] not in "#~" for word in others) else near)
+        return own <= found.clause
     if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
