@@ -175,8 +175,8 @@ def _by_pattern(
     effect = Effect(name)
     if effect is _INSTEAD:
         words = subject.split()
-        if (particle := gone.split(" ", 1)[0]) in lexicon.lists["particles"]:
-            words, gone = [*words, particle], gone[len(particle) + 1 :]  # "findet im Garten statt statt im Saal"
+        if gone.startswith("statt "):
+            words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)

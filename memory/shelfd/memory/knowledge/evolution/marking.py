@@ -107,14 +107,24 @@ def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: Alphabet
     """
     if lexicon.language != "de" or not unreal <= _PASSIVE:
         return False
-    last = words[-1]
-    if last.endswith("t") or last.startswith("ge"):
+    if _is_participle(words[-1], lexicon):
         return True
-    return last[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(last, ("", True))[0] != last
+    instead = next((at for at, word in enumerate(words) if word in _INSTEAD), 0)  # "wird mit Gas statt mit Öl geheizt"
+    return instead > 0 and _is_participle(words[instead - 1], lexicon)
+
+
+def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
+    if word.endswith("t") or word.startswith("ge"):
+        return True
+    known = lexicon.verbs.get(word)
+    if word[1:].find("ge") in _AFTER_PARTICLE and (known is None or known[0] != word):
+        return True
+    return known is not None and known[1] and known[0] != word  # "betrieben"
 
 
 #: German words that make a passive as well as a future.
 _PASSIVE: Final = frozenset(("wird", "werden"))
+_INSTEAD: Final = frozenset(("statt", "anstatt"))
 _AFTER_PARTICLE: Final = range(1, 6)  #: where "ge" stands in "abgeholt", "weitergegeben"
 
 
