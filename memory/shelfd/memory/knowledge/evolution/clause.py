@@ -217,7 +217,7 @@ def _by_pattern(
 
 def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
     """Return what has ended without why, or since when."""
-    words = lexicon.lately.sub("", gone).split()
+    words = lexicon.lately.sub("", f" {gone}").split()
     end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
     return " ".join(words[:end])
 

@@ -39,7 +39,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
         in_use = in_use and not is_of_a_day(old)  # when it was installed stays so
-        return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
+        return updated(new, "removed") if in_use or old.verb in words["operating"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
         placed = old.slot is Arity.ONE and old.value is Value.NAME and (_is_at(old) or is_one_form(new.core, old.core))

@@ -286,8 +286,8 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from (_KINDS[_TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
-        serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
-        yield from {verb: None for one in ("be", *serving) for verb in _verbs(language, one)}
+        operating = NOBODY if language in _SPACELESS else lexicon(language)["operating"]
+        yield from {verb: None for one in ("be", *sorted(operating)) for verb in _verbs(language, one)}
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from _verbs(language, home)
