@@ -171,6 +171,8 @@ def _is_alone(last: SaidLast, words: AlphabeticLexicon) -> bool:
     if statement.value is not Value.NAME and not statement.rest:
         return True
     others = {word for word in (*statement.core, *statement.rest) if word[0] not in "#~"} - statement.subject
+    if statement.verb == "be" and not statement.link and others <= words["triggers"]:
+        return True  # "the password was changed: it is ..."
     if statement.verb == "be" or statement.link or statement.rest or not others.isdisjoint(last.proper):
         return False
     return not others & (words["relations"] | words["concrete_nouns"])
