@@ -40,11 +40,12 @@ def read_clause(
     marks = find_marks(words, said, proper, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
         places, whole_said = lexicon.patterns_of, f"{' '.join(before)} {said}" if before else said
+        is_headless = bool(before) and words[0] in lexicon.lists["perfect"]  # "and has stopped smoking"
         for place in sorted({place for word in ("", *before, *words) for place in places.get(word, ())}):
             name, pattern, part = lexicon.patterns[place]
             if part not in whole_said:
                 continue
-            match, whole = pattern.match(said), words
+            match, whole = None if is_headless else pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(whole_said), [*before, *words]
             if match is not None and name == _ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:

@@ -77,6 +77,8 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
         return False
     if is_passive(words, said, lexicon):
         return False
+    if said == _GOING and lexicon.lists["be"].isdisjoint(words[: words.index("going")][-2:]):
+        return False  # "before going to bed"
     if lexicon.language == "en" and said <= _PLANS and _is_noun_here(words, proper, lexicon):
         return False  # "the free plan"
     if not said <= wishing:
@@ -93,6 +95,7 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     return any(word.endswith(ends) for word in done)
 
 
+_GOING: Final = frozenset(("going",))
 #: English words for what somebody intends, and for what somebody pays for.
 _PLANS: Final = frozenset(("plan", "plans"))
 

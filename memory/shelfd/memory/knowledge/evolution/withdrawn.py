@@ -121,6 +121,8 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
         told = {plain(word, words, cues(found.language)) for word in old.link.split()} - {""}
         if not found.is_correction or not (told <= found.every or _is_blamed(found, old, said, words)):
             return False
+    if _is_at_another_time(found, old, words):
+        return False
     if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
     if _is_replaced(found, old, said, words):
@@ -136,6 +138,13 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
     if not gone or (said.value and gone.isdisjoint(said.value)):
         return False
     return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+
+
+def _is_at_another_time(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether something has only ended for another part of the day: no coffee after noon, and one at eight."""
+    parts, known = words["day_parts"], cues(found.language)
+    said, before = ({word.lstrip("~") for word in each} & parts for each in (found.clause, (*old.core, *old.rest)))
+    return bool(said and before) and said.isdisjoint(before) and known.instead.isdisjoint(found.said)
 
 
 def _is_blamed(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
