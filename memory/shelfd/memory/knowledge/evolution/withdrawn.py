@@ -130,7 +130,7 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
     if _is_given_away(found, old, said, words):
         return True
     near = found.clause | found.earlier | (found.later if found.is_first else NOBODY)
-    if not said.value <= found.every or not _is_of(found, said, near):
+    if not said.value <= found.every or not _is_of(found, said, near, words):
         return False
     gone = _gone(found, said, words)
     if said.value and said.verb & gone and said.value <= found.before and said.named <= found.clause:
@@ -212,11 +212,13 @@ def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
     return words.language == "de" and any(word.endswith(tuple(activities)) for word in old.core)
 
 
-def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
+def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
     if any(word in people and word not in said.of_whom | said.forms for word in found.before):
         return False
+    if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
+        return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
         return own <= found.clause
     if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
