@@ -23,6 +23,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
+_NAMED: Final = 6  #: words that may say who is named as gone
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
 _FEW: Final = 64  #: sets of verbs whose names are kept
@@ -101,10 +102,26 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     return shared, standing, sought
 
 
-def places_of(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Places:
+def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> Places:
     """Return the slots of a note that states *statements* and names what was *found* as ended."""
     ended: list[Ended] = list(withdrawing(found)) if found else []
+    if found and len(statements) > 1:
+        ended += _succeeding(statements, found)
     return *_places(statements), ended
+
+
+def _succeeding(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Iterator[Ended]:
+    """Yield where that may stand which others do now, of who is named as gone: "Odo left; Ida leads the choir"."""
+    kinds = {said: None for each in statements if each.core and not each.event for said in _done(each)}
+    for each in found:
+        named = [word for word in each.said if word in each.clause and word[0] not in "#~"][:_NAMED]
+        subjects = [frozenset(named[at : at + length]) for length in (1, 2) for at in range(len(named) - length + 1)]
+        yield [_subject(each.language, subject) for subject in subjects], [*kinds][:_WORDS]
+
+
+def _done(statement: Statement) -> Iterator[str]:
+    if statement.effect is _SAYS and statement.verb != "be":
+        yield from _verbs(statement.language, statement.verb)
 
 
 def slots_of(statements: Iterable[Statement]) -> list[Slot]:

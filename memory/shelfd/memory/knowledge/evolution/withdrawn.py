@@ -11,6 +11,7 @@ from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word
 
 _SILENT: Final = 4  #: words that tell nothing before what has ended
@@ -54,6 +55,38 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
             if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
                 return each
     return None
+
+
+def is_succeeded(found: Sequence[Withdrawal], said: Sequence[Statement], old: Statement) -> bool:
+    """Return whether whom *old* speaks of is named as gone, and the same is said of another: "X is gone, Y does it".
+
+    Args:
+        found: What the note names as ended.
+        said: What it states.
+        old: An older statement.
+    """
+    named = old.subject - SPEAKING
+    if not named or not old.core or not old.positive or not old.real or old.event or old.past or old.several:
+        return False
+    if not any(_does_the_same(each, old) and _is_another(each, old) for each in said):
+        return False
+    kinds = (Ending.ENDS, Ending.ENDED, Ending.LEAVES)
+    gone = (each.before.union(*each.phrase) for each in found if each.kind in kinds and not each.is_kept)
+    return any(named <= each for each in gone)
+
+
+def _is_another(new: Statement, old: Statement) -> bool:
+    """Return whether a statement speaks of somebody else, who may be named with a pronoun: "her brother Rowan"."""
+    if new.subject:
+        return new.subject.isdisjoint(old.subject)
+    whom = new.words[: new.words.index(new.verb)] if new.verb in new.words else ()
+    return len(whom) > 1 and old.subject.isdisjoint(whom)
+
+
+def _does_the_same(new: Statement, old: Statement) -> bool:
+    is_so = new.language == old.language and new.positive and new.real and not (new.event or new.past or new.adds)
+    is_same = (new.link, new.core) == (old.link, old.core) and old.rest <= new.rest
+    return is_so and is_same and says_alike(new.language, new.verb, old.verb)
 
 
 def _begins(phrase: Sequence[Word], whom: AbstractSet[str]) -> bool:
