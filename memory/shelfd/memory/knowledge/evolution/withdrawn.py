@@ -85,7 +85,7 @@ def _is_another(new: Statement, old: Statement) -> bool:
 
 def _does_the_same(new: Statement, old: Statement) -> bool:
     is_so = new.language == old.language and new.positive and new.real and not (new.event or new.past or new.adds)
-    is_same = (new.link, new.core) == (old.link, old.core) and old.rest <= new.rest
+    is_same = (new.link, new.core, new.amounts) == (old.link, old.core, old.amounts) and old.rest <= new.rest
     return is_so and is_same and says_alike(new.language, new.verb, old.verb)
 
 
