@@ -182,7 +182,7 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
         if begin < 0 or tuple(said[begin:end]) != phrase:
             continue
         if kind is Ending.ENDED:
-            is_end = end == len(said) or len(phrase) > 1
+            is_end = len(phrase) > 1 or all(not form or form[0] in "#~" for form in clause.plain[end:])  # but for when
             if begin and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"]):
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
         elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):

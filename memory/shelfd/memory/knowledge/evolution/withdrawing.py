@@ -6,6 +6,7 @@ this says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -240,8 +241,16 @@ def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
         return ["k time", "k amount"]
     if word[0].isdigit():
         return [f"c {word}", "k amount"]
+    if (state := _states_of_phrases(words.language).get(word)) is not None:
+        return [f"c {word}", f"c {state}"]
     verb = words.verbs.get(word, (stem.removeprefix("*"), False))[0]
     return [f"c {word}"] if stem[0] != "*" else [f"c {word}", f"v {verb}"]
+
+
+@cache
+def _states_of_phrases(language: str) -> dict[str, str]:
+    """Return the last word of each state that is a phrase -> the state: "urlaub" -> "im-urlaub"."""
+    return {state.split("-", 1)[1]: state for state in lexicon(language).states if "-" in state}
 
 
 def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> list[frozenset[str]]:

@@ -128,6 +128,8 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
                 yield _number(word[1:], amount, every)
         elif word in every:
             yield word
+        elif "-" in word and word.split("-", 1)[0] in lexicon(old.language)["prepositions"]:
+            yield word.split("-", 1)[1]  # who is "im-urlaub"
         elif has_version and is_uncounted and _VERSION.fullmatch(word):
             continue  # whoever dropped MongoDB dropped MongoDB 6
         elif (day := _DAY.fullmatch(word)) is not None:
