@@ -68,6 +68,7 @@ def cues(language: str) -> Cues:
     sets["joining"] |= {",", ":"}
     sets["changed"] |= lists["triggers"]
     untold = lists["prepositions"] | lists["be"] | lists["perfect"] | lists["pronouns"] | lists["generic"]
+    untold |= lists["asking"]
     silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
     return Cues(
         phrases=longest_first,

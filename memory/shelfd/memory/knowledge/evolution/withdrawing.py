@@ -220,7 +220,8 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     values = [word for word in found.phrase if word[1]][:_VALUES]
     named = [at for at, word in enumerate(found.said) if word not in known.nameless and word[0] not in "#~"]
     named = named[:_MANY]
-    kinds = dict.fromkeys(kind for value in values for kind in _kinds(value, words))
+    kinds = dict.fromkeys(f"v {verb}" for verb in sorted(words["wanting"])) if asks(found, words) else {}
+    kinds |= dict.fromkeys(kind for value in values for kind in _kinds(value, words))
     kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
     if values and values[0][0][0] in "#~":
         kinds |= dict.fromkeys(f"c {found.said[at]}" for at in named if found.said[at] in found.before)
@@ -232,6 +233,11 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     for length in range(1, len(values) + 1):  # of whom another takes the place
         yield found.language, [frozenset([words.of_role(word) for word, _ in values[:length]])], others
+
+
+def asks(found: Withdrawal, words: AlphabeticLexicon) -> bool:
+    """Return whether what has ended is named in a request."""
+    return not words["asking"].isdisjoint(found.said)
 
 
 def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
@@ -256,7 +262,8 @@ def _states_of_phrases(language: str) -> dict[str, str]:
 def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> list[frozenset[str]]:
     """Return subjects of which something may have ended."""
     is_spoken_of = not SPEAKING.isdisjoint(found.every)  # "the user" is one of "us"
-    speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
+    is_of_speaker = is_spoken_of or found.is_first or asks(found, words)
+    speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_of_speaker else []
     subjects: list[frozenset[str]] = [*speaking]
     every, of = found.said, words["of"]
     when = next((word for word in every if word[0] == "~"), "") if found.is_correction else ""  # "the outage of 8 June"

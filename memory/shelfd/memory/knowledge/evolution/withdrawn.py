@@ -12,7 +12,7 @@ from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
-from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word
+from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
 _SILENT: Final = 4  #: words that tell nothing before what has ended
 _DIGIT: Final = re.compile(r"\d")
@@ -172,7 +172,14 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
         return True  # in the passive: "is no longer led by Ann"
     if not gone or (said.value and gone.isdisjoint(said.value)):
         return False
+    if _is_asked_otherwise(found, old, words):
+        return True
     return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+
+
+def _is_asked_otherwise(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody asks for something else than they wanted: "please answer in German, not in English"."""
+    return asks(found, words) and old.subject <= SPEAKING and old.verb in words["wanting"] and not old.event
 
 
 def _is_at_another_time(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
@@ -260,7 +267,8 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: Alphabe
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False
-    return own <= near and bool(own or found.is_first or not SPEAKING.isdisjoint(near))
+    is_of_speaker = found.is_first or not SPEAKING.isdisjoint(near) or asks(found, words)
+    return own <= near and bool(own or is_of_speaker)
 
 
 def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
