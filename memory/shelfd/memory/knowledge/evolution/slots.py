@@ -7,10 +7,12 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
+from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
@@ -23,7 +25,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
-_NAMED: Final = 6  #: words that may say who is named as gone
+_NAMED: Final = 4  #: words that may say who is named as gone
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
 _FEW: Final = 64  #: sets of verbs whose names are kept
@@ -112,15 +114,23 @@ def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> P
 
 def _succeeding(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Iterator[Ended]:
     """Yield where that may stand which others do now, of who is named as gone: "Odo left; Ida leads the choir"."""
-    kinds = {said: None for each in statements if each.core and not each.event for said in _done(each)}
+    kinds = {said: None for each in statements for said in _done(each)}
+    if not kinds:
+        return
     for each in found:
-        named = [word for word in each.said if word in each.clause and word[0] not in "#~"][:_NAMED]
-        subjects = [frozenset(named[at : at + length]) for length in (1, 2) for at in range(len(named) - length + 1)]
-        yield [_subject(each.language, subject) for subject in subjects], [*kinds][:_WORDS]
+        if each.kind in _GONE and not each.is_kept:
+            gone = {word for word, form in each.phrase if form} | each.before
+            named = [word for word in each.said if word in gone and word[0] not in "#~"][:_NAMED]
+            subjects = dict.fromkeys(named + [" ".join(sorted({*pair})) for pair in pairwise(named)])
+            yield [f"{each.language} {subject}" for subject in subjects], [*kinds][:_WORDS]
+
+
+_GONE: Final = (Ending.ENDS, Ending.ENDED, Ending.LEAVES)
 
 
 def _done(statement: Statement) -> Iterator[str]:
-    if statement.effect is _SAYS and statement.verb != "be":
+    is_so = statement.effect is _SAYS and statement.positive and statement.real and not statement.event
+    if is_so and statement.core and statement.verb != "be":
         yield from _verbs(statement.language, statement.verb)
 
 
@@ -303,8 +313,8 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from (_KINDS[_TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
-        operating = NOBODY if language in _SPACELESS else lexicon(language)["operating"]
-        yield from {verb: None for one in ("be", *sorted(operating)) for verb in _verbs(language, one)}
+        yield from _verbs(language, "be")
+        yield from _all_verbs(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from _verbs(language, home)
