@@ -231,8 +231,9 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
         subjects |= dict.fromkeys(_subjects(found, nouns, words))
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
+    whom = [words.of_role(word) if words.feminine else word for word, _ in values]
     for length in range(1, len(values) + 1):  # of whom another takes the place
-        yield found.language, [frozenset([words.of_role(word) for word, _ in values[:length]])], others
+        yield found.language, [frozenset(whom[:length])], others
 
 
 def asks(found: Withdrawal, words: AlphabeticLexicon) -> bool:
@@ -267,7 +268,7 @@ def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> 
     subjects: list[frozenset[str]] = [*speaking]
     every, of = found.said, words["of"]
     when = next((word for word in every if word[0] == "~"), "") if found.is_correction else ""  # "the outage of 8 June"
-    said = [words.spoken.get(every[at]) or words.of_role(every[at]) for at in named]
+    said = [words.spoken.get(every[at]) or every[at] for at in named]
     for length in range(1, _SUBJECT + 1):
         is_with_speaker = is_spoken_of and length < _SUBJECT - 1
         for end in range(length, len(named) + 1):
