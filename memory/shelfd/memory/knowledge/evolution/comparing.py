@@ -149,7 +149,10 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         if new.subject == old.subject and is_done_with(new, new.denied, old):
             return updated(new, "no longer used")
         fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
-        fits = fits and new.denied <= {*old.core} and old.rest <= {*new.core, *new.rest}
+        is_how = new.core == old.core or bool(new.link)  # reminders by mail instead of by text
+        beside = old.rest - new.denied if is_how else old.rest
+        fits = fits and new.denied <= ({*old.core} | old.rest if is_how else {*old.core})
+        fits = fits and _received(beside, new) <= {*new.core, *new.rest}
         # "invoices quarterly instead of monthly" says nothing of a monthly report
         if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
             return updated(new, "replaced")
@@ -163,6 +166,11 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return updated(new, "said not to be so" if new.corrects else "no longer so")
     return None
+
+
+def _received(words: frozenset[str], new: Statement) -> frozenset[str]:
+    """Return *words* without that by which somebody gets what they want, which may be left out."""
+    return words if new.language in ("zh", "ja") else words - lexicon(new.language)["wished"]
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
