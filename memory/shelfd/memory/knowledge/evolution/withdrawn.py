@@ -11,6 +11,7 @@ from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.values import HAVE
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
@@ -50,11 +51,21 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
         if each.language != old.language:
             continue
         said = _repeated(each, old, words, known)
-        if _ends(each, old, said, words):
+        if _ends(each, old, said, words) or _is_had_no_longer(each, old, words, known):
             others = (one for one in found if one.kind is Ending.DENIES and one is not each)
             if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
                 return each
     return None
+
+
+def _is_had_no_longer(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:
+    """Return whether somebody no longer has a thing, wherever they had it: "Ida's boat was sold", which lay in Kiel."""
+    if not old.rest or found.kind is not Ending.ENDED or not (old.verb in HAVE or old.verb in words["possessing"]):
+        return False
+    thing = old._replace(rest=NOBODY)
+    said = _repeated(found, thing, words, known)
+    is_bare = found.before <= said.forms | said.of_whom and said.named <= found.before
+    return is_bare and bool(said.named) and _ends(found, thing, said, words)
 
 
 def is_succeeded(found: Sequence[Withdrawal], said: Sequence[Statement], old: Statement) -> bool:
