@@ -1,8 +1,10 @@
 """What ends with something else: with a death, a move, another diet; and what begins again."""
 
+from itertools import takewhile
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.marking import WITHOUT
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
 from shelfd.memory.knowledge.evolution.values import exclude_each_other, joining
@@ -69,7 +71,12 @@ def _is_described(new: Statement, old: Statement) -> bool:
     """Return whether what is said besides two places only says where these are: in the drawer in the hall."""
     words = lexicon(new.language)
     said, before = {*new.core, *new.rest}, {*old.core, *old.rest}
-    if new.several or not said.isdisjoint(before) or any(word[0] in "#~" for word in said | before):
+    if (
+        new.verb not in words["placing"]
+        or new.several
+        or not said.isdisjoint(before)
+        or any(word[0] in "#~" for word in said | before)
+    ):
         return False
     if not places().isdisjoint(said | before) or not words["limiting"].isdisjoint((*new.words, *old.words)):
         return False
@@ -148,6 +155,34 @@ def _is_served(new: Statement, old: Statement) -> bool:
     what, before = ({*each.core, *each.rest} for each in (new, old))
     same, served = what & before, words["served"]
     return bool(same - served) and what != before and bool(before - same) and what ^ before <= served
+
+
+def goes_without(new: Statement, old: Statement) -> bool:
+    """Return whether something is done without now what it was done with, or the other way round: crutches, sugar."""
+    if new.verb != old.verb or not (new.now or new.corrects) or new.adds or new.event or old.event or old.several:
+        return False
+    if new.language in ("zh", "ja"):
+        return False
+    if new.language == "en":  # where "without" denies
+        with_it, without = (new, old) if new.positive else (old, new)
+        is_means = with_it.link in lexicon("en")["means"] and with_it.positive and not without.positive
+        return is_means and not without.link
+    if not (new.positive and old.positive):
+        return False
+    given_up, had = _without(new), _without(old)
+    if bool(given_up) is bool(had):
+        return False
+    after, before = ({*each.core, *each.rest} for each in (new, old))
+    thing = given_up or had
+    return thing <= after & before and {word for word in before - thing if word[0] != "#"} <= after
+
+
+def _without(statement: Statement) -> set[str]:
+    """Return what something is done without; nothing if that is not said."""
+    words = statement.words
+    at = next((at for at, word in enumerate(words) if word in WITHOUT), len(words))
+    prepositions = lexicon(statement.language)["prepositions"]
+    return set(takewhile(lambda word: word not in prepositions, words[at + 1 :]))
 
 
 def _breaks_diet(new: Statement, old: Statement) -> bool:

@@ -41,11 +41,12 @@ def read_clause(
     marks = find_marks(words, said, proper, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
         places, whole_said = lexicon.patterns_of, f"{' '.join(before)} {said}" if before else said
+        is_headless = bool(before) and words[0] in lexicon.lists["perfect"]  # "and has stopped smoking"
         for place in sorted({place for word in ("", *before, *words) for place in places.get(word, ())}):
             name, pattern, part = lexicon.patterns[place]
             if part not in whole_said:
                 continue
-            match, whole = pattern.match(said), words
+            match, whole = None if is_headless else pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(whole_said), [*before, *words]
             if match is not None and name == _ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
@@ -156,7 +157,7 @@ def _without_kinds(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str
             yield word
 
 
-_CODE: Final = 2  #: letters, as of "C2"
+_CODE: Final = 2  #: letters, "C2"
 
 
 def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
@@ -193,8 +194,8 @@ def _by_pattern(
     effect = Effect(name)
     if effect is _INSTEAD:
         words = subject.split()
-        if (particle := gone.split(" ", 1)[0]) in lexicon.lists["particles"]:
-            words, gone = [*words, particle], gone[len(particle) + 1 :]  # "findet im Garten statt statt im Saal"
+        if gone.startswith("statt "):
+            words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
@@ -235,7 +236,7 @@ def _by_pattern(
 
 def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
     """Return what has ended without why, or since when."""
-    words = lexicon.lately.sub("", gone).split()
+    words = lexicon.lately.sub("", f" {gone}").split()
     end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
     return " ".join(words[:end])
 
@@ -338,9 +339,8 @@ def stated(
 def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
     """Return whether a German verb stands in two parts: "findet statt", and not "hat den Schweregrad hoch"."""
     lists = lexicon.lists
-    return word in lists["particles"] and (
-        word not in lexicon.states or not (lemma in lists["have"] or lemma in lists["wanting"])
-    )
+    is_state = word in lexicon.states and lemma in lists["have"] | lists["wanting"]
+    return word in lists["particles"] and not is_state
 
 
 def _is_spot(link: str, core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:

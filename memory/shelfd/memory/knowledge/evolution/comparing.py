@@ -7,6 +7,7 @@ from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
+    goes_without,
     is_another_version,
     is_clock,
     is_exchangeable,
@@ -23,6 +24,8 @@ from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
     felt_otherwise,
+    goes_on_elsewhere,
+    happens_elsewhere,
     is_done_otherwise,
     turned,
     wants_other_ones,
@@ -178,7 +181,11 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
         if fits and (new.link, new.core) == (old.link, old.core) and new.denied <= old.rest <= new.denied | new.rest:
             return updated(new, "done otherwise now")  # to Rome by plane instead of by train
-        fits = fits and new.denied <= {*old.core} and old.rest <= {*new.core, *new.rest}
+        is_how = new.core == old.core or bool(new.link)  # reminders by mail instead of by text
+        beside = old.rest - new.denied if is_how else old.rest
+        fits = fits and new.denied <= ({*old.core} | old.rest if is_how else {*old.core})
+        fits = fits and _received(beside, new) <= {*new.core, *new.rest}
+        fits = fits and (new.core == old.core or new.link != old.link or not new.denied.isdisjoint(old.core))
         # "invoices quarterly instead of monthly" says nothing of a monthly report
         if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
             return updated(new, "replaced")
@@ -192,6 +199,11 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return updated(new, "said not to be so" if new.corrects else "no longer so")
     return None
+
+
+def _received(words: frozenset[str], new: Statement) -> frozenset[str]:
+    """Return *words* without that by which somebody gets what they want, which may be left out."""
+    return words if new.language in ("zh", "ja") else words - lexicon(new.language)["wished"]
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
@@ -215,7 +227,9 @@ def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
     is_pending = old.now and not old.positive  # what is not so yet will be
     is_denied = new.corrects and not new.positive  # what never was is not
-    if (new.verb, new.link) != (old.verb, old.link) or not (new.event == old.event or is_pending or is_denied):
+    if new.verb != old.verb or not (new.event == old.event or is_pending or is_denied):
+        return ADDS
+    if new.link != old.link and not goes_without(new, old):
         return ADDS
     if new.amounts != old.amounts:
         return ADDS
@@ -234,7 +248,7 @@ def _negated(new: Statement, old: Statement) -> Judgement:
 
 def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
-    if left_state(new, old):
+    if left_state(new, old) or goes_without(new, old):
         return updated(new, "another state")
     if (ended := ended_by(new, old)) is not None:
         return updated(new, ended)
@@ -268,11 +282,11 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
         state = other_state(new, old) if is_same_time else ADDS
         is_attribute = new.slot is old.slot is Arity.ONE and not new.rest and not old.rest
         return updated(new, "another value") if state is ADDS and is_attribute else state
-    if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old) and not _goes_on_elsewhere(new, old):
+    if not old.rest <= {*new.core, *new.rest} and not tell_which(new, old) and not goes_on_elsewhere(new, old):
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         return updated(new, "another time") if _has_one_time(new, old) else ADDS
-    if may_contain(new.core, old.core) or _happens_elsewhere(new, old):
+    if may_contain(new.core, old.core) or happens_elsewhere(new, old):
         return ADDS
     if new.link and not new.now and {*new.core} <= old.rest:
         return ADDS  # what is in the drawer in the hall is in the hall
@@ -287,25 +301,6 @@ def _is_so_at_times(new: Statement, old: Statement) -> bool:
     lists = lexicon(new.language).lists
     days = {word for word in more if word[0] == "~" and ":" not in word and not any(map(str.isdigit, word))}
     return bool(days) or not more.isdisjoint(lists["at_times"])
-
-
-def _goes_on_elsewhere(new: Statement, old: Statement) -> bool:
-    """Return whether the same is done now from, in or with another, each of which is described: from the old palace."""
-    if not new.now or new.adds or new.link != old.link or not new.link or new.language in ("zh", "ja"):
-        return False
-    if any(word[0] in "#~" for word in new.rest | old.rest):
-        return False
-    return lexicon(new.language)["limiting"].isdisjoint((*new.words, *old.words))
-
-
-def _happens_elsewhere(new: Statement, old: Statement) -> bool:
-    """Return whether something happens both in a place and in a part of a story: in a barn, and in chapter 14."""
-    if new.language in ("zh", "ja") or new.verb == "be":
-        return False
-    lists = lexicon(new.language).lists
-    if new.verb not in lists["occurring"] and new.verb not in lists["telling_where"]:
-        return False
-    return any(map(has_digit, (*new.core, *new.rest))) is not any(map(has_digit, (*old.core, *old.rest)))
 
 
 def _has_one_time(new: Statement, old: Statement) -> bool:

@@ -8,7 +8,7 @@ from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.verdicts import NOTHING, Judgement, Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals
-from shelfd.memory.knowledge.evolution.withdrawn import withdrawn
+from shelfd.memory.knowledge.evolution.withdrawn import is_succeeded, withdrawn
 
 
 class Told(NamedTuple):
@@ -55,6 +55,9 @@ def _judge(new: Told, old: Told) -> Judgement:
         judged = _together([_strongest(statements, each) for each in earlier], len(statements))
     if judged.verdict not in _SUPERSEDED and new.withdraws:
         judged = _withdrawn(new.withdraws, earlier) or judged
+        if judged.verdict is Verdict.STAYS and all(is_succeeded(new.withdraws, statements, each) for each in earlier):
+            is_correction = any(statement.corrects for statement in statements)
+            judged = Judgement(Verdict.CORRECTED if is_correction else Verdict.UPDATED, "another does it now")
     if judged.verdict is Verdict.CONFLICT and any(statement.corrects for statement in statements):
         judged = Judgement(Verdict.CORRECTED, "corrected")  # one of its clauses says that something was wrong
     if judged.verdict in _SUPERSEDED and new.when < old.when:

@@ -1,6 +1,7 @@
 """What a statement that tells of a change does to an older one of the same subject. In doubt: nothing."""
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
@@ -38,7 +39,7 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
         in_use = in_use and not is_of_a_day(old)  # when it was installed stays so
-        return updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
+        return updated(new, "removed") if in_use or old.verb in words["operating"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
         placed = old.slot is Arity.ONE and old.value is Value.NAME and (_is_at(old) or is_one_form(new.core, old.core))
@@ -164,11 +165,13 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if new.language in ("zh", "ja"):
         fits = bool(old.core) and new.core == old.core
     else:
+        ended = {*new.core, *_without_why(new)}
         ended = {word for word in ended if word[0] != "~"}
         core, said, every = {*old.core}, {*old.core, *old.rest}, {*new.core}
         if old.value is Value.AMOUNT:  # three coffees are coffee, and 5 mg of it are it
             core, said, ended, every = ({*map(singular, words)} for words in (said, said, ended, every))
-        fits = every <= core and ended <= said and not only_begins(every, old)
+        fits = _are_among(every, core | _objects(old), old) and _are_among(ended, said, old)
+        fits = fits and not only_begins(every, old)
         fits = fits and (not new.link or not old.link or new.link in (old.link, "out of"))
         fits = fits and (
             bool(new.core)
@@ -179,6 +182,35 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if not fits or old.several:
         return updated(new, "no longer used") if is_done_with(new, ended, old) else ADDS
     return updated(new, "no longer holds")
+
+
+def _are_among(words: Collection[str], others: set[str], old: Statement) -> bool:
+    """Return whether all *words* are *others*, as one or as several of them: pills, a pill; but olives no olive oil."""
+    nouns = others if old.language != "en" else others.difference(old.core[:-1])
+    ends = _PLURALS.get(old.language, ())
+    return all(
+        word in others or any(word + end in nouns or word.removesuffix(end) in nouns for end in ends) for word in words
+    )
+
+
+#: What several of something end in, where one does not.
+_PLURALS: Final = {"en": ("s",), "de": ("n", "en", "e"), "es": ("s", "es"), "fr": ("s",)}
+
+
+def _objects(old: Statement) -> set[str]:
+    """Return what stands behind a place in German without a preposition: "hört im Bus Musik"."""
+    if old.language != "de" or not old.link:
+        return set()
+    prepositions = lexicon("de")["prepositions"]
+    return {word for before, word in pairwise(old.words) if word in old.rest and before not in prepositions}
+
+
+def _without_why(new: Statement) -> frozenset[str]:
+    """Return what is said beside what has ended, but not why, or since when."""
+    words, why = new.words, lexicon(new.language)["why"]
+    if not new.rest or why.isdisjoint(words):
+        return new.rest
+    return new.rest.difference(words[next(at for at, word in enumerate(words) if word in why) :])
 
 
 #: When something ended.

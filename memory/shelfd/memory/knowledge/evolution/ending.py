@@ -67,7 +67,8 @@ def cues(language: str) -> Cues:
     sets = {name: frozenset(data[name].split()) for name in names}
     sets["joining"] |= {",", ":"}
     sets["changed"] |= lists["triggers"]
-    untold = lists["prepositions"] | lists["be"] | lists["pronouns"] | lists["generic"]
+    untold = lists["prepositions"] | lists["be"] | lists["perfect"] | lists["pronouns"] | lists["generic"]
+    untold |= lists["asking"]
     silent = ("prepositions", "be", "determiners", "fillers", "negation", "perfect", "triggers")
     return Cues(
         phrases=longest_first,
@@ -182,7 +183,7 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
         if begin < 0 or tuple(said[begin:end]) != phrase:
             continue
         if kind is Ending.ENDED:
-            is_end = end == len(said) or len(phrase) > 1
+            is_end = len(phrase) > 1 or all(not form or form[0] in "#~" for form in clause.plain[end:])  # but for when
             if begin and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"]):
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
         elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):

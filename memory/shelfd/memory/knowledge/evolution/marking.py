@@ -51,10 +51,11 @@ def _denial(words: Sequence[str], lexicon: AlphabeticLexicon, *, is_ended: bool)
     if is_ended:
         return ("ended",)
     denying = lexicon.lists["negation"].intersection(words)
-    return () if len(denying) > 1 and not denying.isdisjoint(_WITHOUT) else ("negative",)
+    return () if len(denying) > 1 and not denying.isdisjoint(WITHOUT) else ("negative",)
 
 
-_WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
+#: Before what something is not done with.
+WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
 
 
 def tells_of_past(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:
@@ -76,6 +77,8 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
         return False
     if is_passive(words, said, lexicon):
         return False
+    if said == _GOING and lexicon.lists["be"].isdisjoint(words[: words.index("going")][-2:]):
+        return False  # "before going to bed"
     if lexicon.language == "en" and said <= _PLANS and _is_noun_here(words, proper, lexicon):
         return False  # "the free plan"
     if not said <= wishing:
@@ -92,6 +95,7 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     return any(word.endswith(ends) for word in done)
 
 
+_GOING: Final = frozenset(("going",))
 #: English words for what somebody intends, and for what somebody pays for.
 _PLANS: Final = frozenset(("plan", "plans"))
 
@@ -106,18 +110,24 @@ def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: Alphabet
     """
     if lexicon.language != "de" or not unreal <= _PASSIVE:
         return False
-    last = words[-1]
-    at = next((at for at, word in enumerate(words) if at and word in _INSTEAD_OF), 0)
-    if at and lexicon.lists["negation"].isdisjoint(words[at:]) and words[at - 1].endswith("t"):
-        return True  # "wird mit Kanban geführt statt in Scrum"
-    if last.endswith("t") or last.startswith("ge"):
+    if _is_participle(words[-1], lexicon):
         return True
-    return last[1:].find("ge") in _AFTER_PARTICLE and lexicon.verbs.get(last, ("", True))[0] != last
+    instead = next((at for at, word in enumerate(words) if word in _INSTEAD), 0)  # "wird mit Gas statt mit Öl geheizt"
+    return instead > 0 and _is_participle(words[instead - 1], lexicon)
 
 
-_INSTEAD_OF: Final = ("statt", "anstatt")
+def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
+    if word.endswith("t") or word.startswith("ge"):
+        return True
+    known = lexicon.verbs.get(word)
+    if word[1:].find("ge") in _AFTER_PARTICLE and (known is None or known[0] != word):
+        return True
+    return known is not None and known[1] and known[0] != word  # "betrieben"
+
+
 #: German words that make a passive as well as a future.
 _PASSIVE: Final = frozenset(("wird", "werden"))
+_INSTEAD: Final = frozenset(("statt", "anstatt"))
 _AFTER_PARTICLE: Final = range(1, 6)  #: where "ge" stands in "abgeholt", "weitergegeben"
 
 

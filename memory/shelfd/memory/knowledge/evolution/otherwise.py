@@ -5,7 +5,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
-from shelfd.memory.knowledge.evolution.values import joining
+from shelfd.memory.knowledge.evolution.values import has_digit, joining
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
 
 
@@ -79,3 +79,22 @@ def wants_other_ones(new: Statement, old: Statement) -> bool:
 
 
 _ONE_AND_HOW: Final = 2  #: words: what is wanted, and how it is
+
+
+def goes_on_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether the same is done now from, in or with another, each of which is described: from the old palace."""
+    if not new.now or new.adds or new.link != old.link or not new.link or new.language in ("zh", "ja"):
+        return False
+    if any(word[0] in "#~" for word in new.rest | old.rest):
+        return False
+    return lexicon(new.language)["limiting"].isdisjoint((*new.words, *old.words))
+
+
+def happens_elsewhere(new: Statement, old: Statement) -> bool:
+    """Return whether something happens both in a place and in a part of a story: in a barn, and in chapter 14."""
+    if new.language in ("zh", "ja") or new.verb == "be":
+        return False
+    lists = lexicon(new.language).lists
+    if new.verb not in lists["occurring"] and new.verb not in lists["telling_where"]:
+        return False
+    return any(map(has_digit, (*new.core, *new.rest))) is not any(map(has_digit, (*old.core, *old.rest)))

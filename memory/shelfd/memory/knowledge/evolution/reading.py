@@ -171,6 +171,8 @@ def _is_alone(last: SaidLast, words: AlphabeticLexicon) -> bool:
     if statement.value is not Value.NAME and not statement.rest:
         return True
     others = {word for word in (*statement.core, *statement.rest) if word[0] not in "#~"} - statement.subject
+    if statement.verb == "be" and not statement.link and others <= words["triggers"]:
+        return True  # "the password was changed: it is ..."
     if statement.verb == "be" or statement.link or statement.rest or not others.isdisjoint(last.proper):
         return False
     return not others & (words["relations"] | words["concrete_nouns"])
@@ -202,7 +204,7 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if (
             word == ":"
             or (word == "," and _begins_clause(words, at + 1, lexicon_))
-            or (word in _AND and at and _follows(words, at + 1, lexicon_))
+            or (word in _AND and at and (_follows(words, at + 1, lexicon_) or _speaks_of_another(words, at, lexicon_)))
         ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
@@ -229,6 +231,18 @@ def _follows(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
         return False
     word = words[at]
     return word in lexicon_.verbs or word in lexicon_["triggers"] or word in lexicon_["be"]
+
+
+def _speaks_of_another(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether something else is stated behind the conjunction at *at*: "is back, and the queue has drained"."""
+    after = words[at + 1 : at + _OTHER]
+    if after[:1] == [] or after[0] not in lexicon_["determiners"]:
+        return False
+    told = lexicon_["be"] | lexicon_["perfect"]
+    return not told.isdisjoint(after[2:]) and not lexicon_["predicates"].isdisjoint(words[1:at])
+
+
+_OTHER: Final = 6  #: words behind a conjunction among which the verb of another clause stands
 
 
 def _is_aside(words: list[str], begin: int, at: int, end: int, lexicon_: AlphabeticLexicon) -> bool:

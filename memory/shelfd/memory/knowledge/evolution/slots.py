@@ -7,10 +7,12 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
+from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
@@ -27,6 +29,7 @@ _WORDS: Final = 4
 #: Words of a subject from which on it does not matter whether it is the speaker's.
 _LONG: Final = 3
 _UNSAID: Final = STATUS | {ME}
+_NAMED: Final = 4  #: words that may say who is named as gone
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
 _SHORT: Final = 5  #: words of a statement that has one measure at most
@@ -113,10 +116,34 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
     return shared, standing, sought
 
 
-def places_of(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Places:
+def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> Places:
     """Return the slots of a note that states *statements* and names what was *found* as ended."""
     ended: list[Ended] = list(withdrawing(found)) if found else []
+    if found and len(statements) > 1:
+        ended += _succeeding(statements, found)
     return *_places(statements), ended
+
+
+def _succeeding(statements: Iterable[Statement], found: Iterable[Withdrawal]) -> Iterator[Ended]:
+    """Yield where that may stand which others do now, of who is named as gone: "Odo left; Ida leads the choir"."""
+    kinds = {said: None for each in statements for said in _done(each)}
+    if not kinds:
+        return
+    for each in found:
+        if each.kind in _GONE and not each.is_kept:
+            gone = {word for word, form in each.phrase if form} | each.before
+            named = [word for word in each.said if word in gone and word[0] not in "#~"][:_NAMED]
+            subjects = dict.fromkeys(named + [" ".join(sorted({*pair})) for pair in pairwise(named)])
+            yield [f"{each.language} {subject}" for subject in subjects], [*kinds][:_WORDS]
+
+
+_GONE: Final = (Ending.ENDS, Ending.ENDED, Ending.LEAVES)
+
+
+def _done(statement: Statement) -> Iterator[str]:
+    is_so = statement.effect is _SAYS and statement.positive and statement.real and not statement.event
+    if is_so and statement.core and statement.verb != "be":
+        yield from _verbs(statement.language, statement.verb)
 
 
 def slots_of(statements: Iterable[Statement]) -> list[Slot]:
@@ -319,8 +346,8 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from (_KINDS[_TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
-        serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
-        yield from {verb: None for one in ("be", *serving) for verb in _verbs(language, one)}
+        yield from _verbs(language, "be")
+        yield from _all_verbs(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from _verbs(language, home)

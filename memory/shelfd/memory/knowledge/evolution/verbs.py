@@ -54,16 +54,7 @@ def _after_relative(words: list[str], lexicon: AlphabeticLexicon) -> int:
 def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
     """Return the position of what looks like a verb."""
     if lexicon.language == "en":
-        after_speaker = next((at for at in range(1, len(words) - 1) if words[at] not in lexicon.lists["unsaid"]), 0)
-        if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
-            return after_speaker
-        found = [at for at in range(1, len(words)) if words[at] not in proper and _ends_as_verb(words[at])]
-        if len(found) > 1:
-            found = [at for at in found if words[at - 1][0] != "#"] or found  # "4 spaces" are several
-        likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
-        if likely is not None or not found or found[0] == len(words) - 1:
-            return likely
-        return found[0]
+        return _unknown_english_verb(words, lexicon, proper)
     if lexicon.language == "de" and len(words) <= _CLAUSE:
         # Nouns have capitals, and the verb comes after the first of them.
         named = words[0] not in lexicon.lists["dull"]
@@ -79,6 +70,31 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
             if words[at] in lexicon.lists["perfect"] and (after in lexicon.lists["determiners"] or after[:1] == "#"):
                 return at  # "a", which is "has" and without its accent "to"
     return None
+
+
+def _unknown_english_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
+    after_speaker = next((at for at in range(1, len(words) - 1) if words[at] not in lexicon.lists["unsaid"]), 0)
+    if words[0] in _SPEAKERS and after_speaker and _is_bare(words[after_speaker], lexicon, proper):
+        return after_speaker
+    if (helped := _after_auxiliary(words, lexicon, proper)) is not None:
+        return helped
+    found = [at for at in range(1, len(words)) if words[at] not in proper and _ends_as_verb(words[at])]
+    if len(found) > 1:
+        found = [at for at in found if words[at - 1][0] != "#"] or found  # "4 spaces" are several
+    likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
+    if likely is not None or not found or found[0] == len(words) - 1:
+        return likely
+    return found[0]
+
+
+def _after_auxiliary(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
+    """Return the position of what "can" or "cannot" stands before: "can hover", "cannot yet hover"."""
+    auxiliaries = lexicon.lists["auxiliaries"]
+    if auxiliaries.isdisjoint(words):
+        return None  # as most
+    helps = next(at for at, word in enumerate(words) if word in auxiliaries)
+    at = _next_place(words, helps, lexicon)
+    return at if helps and at and _is_bare(words[at], lexicon, proper) else None
 
 
 def _ends_as_verb(word: str) -> bool:
@@ -153,6 +169,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     is_noun = lexicon.language == "en" and any(one in be for one in words[at + 1 :])  # "the Kite report is"
     if word != lemma or (word not in lists["noun_verbs"] and not is_noun):
         return True
+    if not lists["auxiliaries"].isdisjoint(words[at - 2 : at]):
+        return True  # "can swim", "cannot now swim"
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
 

@@ -6,6 +6,7 @@ this says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -32,6 +33,7 @@ _LONGEST: Final = 400  #: letters of a sentence; of a longer one nothing is take
 _PHRASES: Final = 8  #: of a note
 _SLOTS: Final = 256  #: looked into for one note
 _SUBJECT: Final = 4  #: words of a subject that is looked for
+_DATED: Final = 2  #: of these, of one that has a date beside them
 _MANY: Final = 12  #: words from which subjects are made
 _VALUES: Final = 3  #: words of what has ended by which it is looked for
 _KINDS: Final = 5  #: of what may be said of it
@@ -153,12 +155,24 @@ def _of_clause(
             earlier,
             later,
             is_first=not any(one.told for one in sooner),
-            is_headless=bool(sooner) and clause.said[0] in words.verbs,
+            is_headless=_is_headless(clause, bool(sooner or around.before), words),
             is_kept=any(one.is_kept for one in around.sentence),
-            is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES),
+            is_correction=is_correction or kind in (Ending.NEVER, Ending.DENIES) or _was_not(clause, phrase, words),
             every=told | earlier | later,
             said=tuple(word for one in (*around.before, *around.sentence) for word in one.clause.said),
         )
+
+
+def _was_not(clause: Clause, phrase: Phrase, words: AlphabeticLexicon) -> bool:
+    """Return whether something was not so, which says nothing of until when: "it wasn't the DNS after all"."""
+    is_denied = phrase.kind is Ending.DENIES and not words["be_past"].isdisjoint(clause.said)
+    return is_denied and words["ended_words"].isdisjoint(clause.said)
+
+
+def _is_headless(clause: Clause, is_after_others: bool, words: AlphabeticLexicon) -> bool:
+    """Return whether a clause speaks of whom one before it spoke: it begins with a verb, or with a pronoun."""
+    first = next((word for word in clause.said if word not in words["fillers"]), "")
+    return is_after_others and (first in words["predicates"] or first in words["clause_subjects"])
 
 
 def _told(clauses: Iterable[_Said]) -> frozenset[str]:
@@ -206,7 +220,8 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     values = [word for word in found.phrase if word[1]][:_VALUES]
     named = [at for at, word in enumerate(found.said) if word not in known.nameless and word[0] not in "#~"]
     named = named[:_MANY]
-    kinds = dict.fromkeys(kind for value in values for kind in _kinds(value, words))
+    kinds = dict.fromkeys(f"v {verb}" for verb in sorted(words["wanting"])) if asks(found, words) else {}
+    kinds |= dict.fromkeys(kind for value in values for kind in _kinds(value, words))
     kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
     if values and values[0][0][0] in "#~":
         kinds |= dict.fromkeys(f"c {found.said[at]}" for at in named if found.said[at] in found.before)
@@ -216,8 +231,14 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
         subjects |= dict.fromkeys(_subjects(found, nouns, words))
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
+    whom = [words.of_role(word) if words.feminine else word for word, _ in values]
     for length in range(1, len(values) + 1):  # of whom another takes the place
-        yield found.language, [frozenset([word for word, _ in values[:length]])], others
+        yield found.language, [frozenset(whom[:length])], others
+
+
+def asks(found: Withdrawal, words: AlphabeticLexicon) -> bool:
+    """Return whether what has ended is named in a request."""
+    return not words["asking"].isdisjoint(found.said)
 
 
 def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
@@ -227,22 +248,34 @@ def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
         return ["k time", "k amount"]
     if word[0].isdigit():
         return [f"c {word}", "k amount"]
+    if (state := _states_of_phrases(words.language).get(word)) is not None:
+        return [f"c {word}", f"c {state}"]
     verb = words.verbs.get(word, (stem.removeprefix("*"), False))[0]
     return [f"c {word}"] if stem[0] != "*" else [f"c {word}", f"v {verb}"]
+
+
+@cache
+def _states_of_phrases(language: str) -> dict[str, str]:
+    """Return the last word of each state that is a phrase -> the state: "urlaub" -> "im-urlaub"."""
+    return {state.split("-", 1)[1]: state for state in lexicon(language).states if "-" in state}
 
 
 def _subjects(found: Withdrawal, named: list[int], words: AlphabeticLexicon) -> list[frozenset[str]]:
     """Return subjects of which something may have ended."""
     is_spoken_of = not SPEAKING.isdisjoint(found.every)  # "the user" is one of "us"
-    speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_spoken_of or found.is_first else []
+    is_of_speaker = is_spoken_of or found.is_first or asks(found, words)
+    speaking = [frozenset((who,)) for who in sorted(SPEAKING)] if is_of_speaker else []
     subjects: list[frozenset[str]] = [*speaking]
     every, of = found.said, words["of"]
+    when = next((word for word in every if word[0] == "~"), "") if found.is_correction else ""  # "the outage of 8 June"
     said = [words.spoken.get(every[at]) or every[at] for at in named]
     for length in range(1, _SUBJECT + 1):
         is_with_speaker = is_spoken_of and length < _SUBJECT - 1
         for end in range(length, len(named) + 1):
             subject = frozenset(said[end - length : end])
             subjects.append(subject)
+            if when and length <= _DATED:
+                subjects.append(subject | {when})
             if is_with_speaker:
                 subjects += [subject | who for who in speaking if not who <= subject]
             if length > 1 and every[(at := named[end - 1]) - 1] in of:  # not the first, for others stand before it

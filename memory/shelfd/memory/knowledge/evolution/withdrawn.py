@@ -12,7 +12,9 @@ from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word
+from shelfd.memory.knowledge.evolution.values import HAVE
+from shelfd.memory.knowledge.evolution.verdicts import says_alike
+from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
 _SILENT: Final = 4  #: words that tell nothing before what has ended
 _DIGIT: Final = re.compile(r"\d")
@@ -50,11 +52,53 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
         if each.language != old.language:
             continue
         said = _repeated(each, old, words, known)
-        if _ends(each, old, said, words):
+        if _ends(each, old, said, words) or _is_had_no_longer(each, old, words, known):
             others = (one for one in found if one.kind is Ending.DENIES and one is not each)
             if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
                 return each
     return None
+
+
+def _is_had_no_longer(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:
+    """Return whether somebody no longer has a thing, wherever they had it: "Ida's boat was sold", which lay in Kiel."""
+    if not old.rest or found.kind is not Ending.ENDED or not (old.verb in HAVE or old.verb in words["possessing"]):
+        return False
+    thing = old._replace(rest=NOBODY)
+    said = _repeated(found, thing, words, known)
+    is_bare = found.before <= said.forms | said.of_whom and said.named <= found.before
+    return is_bare and bool(said.named) and _ends(found, thing, said, words)
+
+
+def is_succeeded(found: Sequence[Withdrawal], said: Sequence[Statement], old: Statement) -> bool:
+    """Return whether whom *old* speaks of is named as gone, and the same is said of another: "X is gone, Y does it".
+
+    Args:
+        found: What the note names as ended.
+        said: What it states.
+        old: An older statement.
+    """
+    named = old.subject - SPEAKING
+    if not named or not old.core or not old.positive or not old.real or old.event or old.past or old.several:
+        return False
+    if not any(_does_the_same(each, old) and _is_another(each, old) for each in said):
+        return False
+    kinds = (Ending.ENDS, Ending.ENDED, Ending.LEAVES)
+    gone = (each.before.union(*each.phrase) for each in found if each.kind in kinds and not each.is_kept)
+    return any(named <= each for each in gone)
+
+
+def _is_another(new: Statement, old: Statement) -> bool:
+    """Return whether a statement speaks of somebody else, who may be named with a pronoun: "her brother Rowan"."""
+    if new.subject:
+        return new.subject.isdisjoint(old.subject)
+    whom = new.words[: new.words.index(new.verb)] if new.verb in new.words else ()
+    return len(whom) > 1 and old.subject.isdisjoint(whom)
+
+
+def _does_the_same(new: Statement, old: Statement) -> bool:
+    is_so = new.language == old.language and new.positive and new.real and not (new.event or new.past or new.adds)
+    is_same = (new.link, new.core, new.amounts) == (old.link, old.core, old.amounts) and old.rest <= new.rest
+    return is_so and is_same and says_alike(new.language, new.verb, old.verb)
 
 
 def _begins(phrase: Sequence[Word], whom: AbstractSet[str]) -> bool:
@@ -96,6 +140,8 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
                 yield _number(word[1:], amount, every)
         elif word in every:
             yield word
+        elif "-" in word and word.split("-", 1)[0] in lexicon(old.language)["prepositions"]:
+            yield word.split("-", 1)[1]  # who is "im-urlaub"
         elif has_version and is_uncounted and _VERSION.fullmatch(word):
             continue  # whoever dropped MongoDB dropped MongoDB 6
         elif (day := _DAY.fullmatch(word)) is not None:
@@ -119,9 +165,11 @@ def _number(family: str, amount: float, every: AbstractSet[str]) -> str:
 
 def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
     if old.event or old.slot is Arity.FIXED:
-        told = {word for word in old.link.split() if word not in words["prepositions"]}
-        if not found.is_correction or not told <= found.every:
+        told = {plain(word, words, cues(found.language)) for word in old.link.split()} - {""}
+        if not found.is_correction or not (told <= found.every or _is_blamed(found, old, said, words)):
             return False
+    if _is_at_another_time(found, old, words):
+        return False
     if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
     if _is_replaced(found, old, said, words):
@@ -129,14 +177,36 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
     if _is_given_away(found, old, said, words):
         return True
     near = found.clause | found.earlier | (found.later if found.is_first else NOBODY)
-    if not said.value <= found.every or not _is_of(found, said, near):
+    if not said.value <= found.every or not _is_of(found, said, near, words):
         return False
     gone = _gone(found, said, words)
     if said.value and said.verb & gone and said.value <= found.before and said.named <= found.clause:
         return True  # in the passive: "is no longer led by Ann"
     if not gone or (said.value and gone.isdisjoint(said.value)):
         return False
+    if _is_asked_otherwise(found, old, words):
+        return True
+    if not words["ascribing"].isdisjoint(found.said) and _is_blamed(found, old, said, words):
+        return True
     return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+
+
+def _is_asked_otherwise(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody asks for something else than they wanted: "please answer in German, not in English"."""
+    return asks(found, words) and old.subject <= SPEAKING and old.verb in words["wanting"] and not old.event
+
+
+def _is_at_another_time(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether something has only ended for another part of the day: no coffee after noon, and one at eight."""
+    parts, known = words["day_parts"], cues(found.language)
+    said, before = ({word.lstrip("~") for word in each} & parts for each in (found.clause, (*old.core, *old.rest)))
+    return bool(said and before) and said.isdisjoint(before) and known.instead.isdisjoint(found.said)
+
+
+def _is_blamed(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether it is corrected by whom, or by what, something was caused or done: "it was not the DNS"."""
+    is_agent = old.verb == "be" and not words["agent_links"].isdisjoint(old.link.split()[-1:])
+    return is_agent and said.value <= _gone(found, said, words)
 
 
 def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> bool:
@@ -146,8 +216,9 @@ def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> b
 
 
 def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
-    """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"."""
-    if old.link or old.event or found.kind not in (Ending.ENDS, Ending.DENIES) or not said.value or not said.named:
+    """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"; or nobody does."""
+    kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES)  # "Bob stepped down as head" of whom the head is
+    if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
         return False
     whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
     return said.named <= whom and said.verb | said.value <= found.before
@@ -173,6 +244,8 @@ def _may_lack_verb(
     found: Withdrawal, old: Statement, said: _Old, gone: AbstractSet[str], words: AlphabeticLexicon
 ) -> bool:
     """Return whether what is said of a thing ends with it, by whatever verb: who left a place is no longer there."""
+    if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
+        return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
         return old.verb in words["staying"] or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
@@ -185,18 +258,31 @@ def _may_lack_verb(
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
 
 
-def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str]) -> bool:
+def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a value is what somebody goes to for a time, as a class; German joins such nouns to others."""
+    activities = words["activities"]
+    if any(word[0] == "#" and len(word) > 1 for word in old.core):
+        return False  # what it costs, say
+    if not activities.isdisjoint(old.core) or not activities.isdisjoint(old.rest):
+        return True
+    return words.language == "de" and any(word.endswith(tuple(activities)) for word in old.core)
+
+
+def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
     if any(word in people and word not in said.of_whom | said.forms for word in found.before):
         return False
+    if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
+        return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
         return own <= found.clause
     if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False
-    return own <= near and bool(own or found.is_first or not SPEAKING.isdisjoint(near))
+    is_of_speaker = found.is_first or not SPEAKING.isdisjoint(near) or asks(found, words)
+    return own <= near and bool(own or is_of_speaker)
 
 
 def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
@@ -243,4 +329,5 @@ def _is_only_named(word: str, found: Withdrawal, silent: int, said: _Old, words:
 
 
 def _ends_phrase(word: str, forms: AbstractSet[str], said: _Old, words: AlphabeticLexicon) -> bool:
-    return word in words.verbs or word[0] == "~" or not forms.isdisjoint(said.of_whom)
+    is_verb = word in words.verbs or word in words["ascribing"]
+    return is_verb or word[0] == "~" or not forms.isdisjoint(said.of_whom)
