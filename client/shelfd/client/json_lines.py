@@ -12,24 +12,27 @@ from shelfd.client.foreign import Unusable
 LONGEST_LINE: Final = 32 * 1024 * 1024
 #: Bytes that are read of a file at once, and those of lines that are looked at together.
 _READ: Final = 1 << 17
-_BLOCK: Final = 1 << 20
+_BLOCK: Final = 1 << 16
 
 
 class JsonLine(NamedTuple):
     """A line that is not blank: what it holds, or why that cannot be read."""
 
     number: int  #: counted from 1
-    value: Any
+    value: Any  #: bytes if that was cut out of the line, which was not parsed
     why: str = ""
 
 
-def read(path: str, *, may_have: Callable[[bytes], object] = bool) -> Iterator[JsonLine]:
+def read(
+    path: str, *, may_have: Callable[[bytes], object] = bool, cut: Callable[[bytes], bytes | None] | None = None
+) -> Iterator[JsonLine]:
     """Iterate over the lines of the file at *path*.
 
     Args:
         path: Of the file.
         may_have: Returns whether a line as it is written may be wanted, or any of several lines; others are left out
             without being read.
+        cut: Returns all that is wanted of a line as it is written; None if that has to be parsed.
 
     Raises:
         Unusable: If it cannot be read.
@@ -48,6 +51,8 @@ def read(path: str, *, may_have: Callable[[bytes], object] = bool) -> Iterator[J
                     while raw and not raw.endswith(b"\n"):
                         raw = file.readline(LONGEST_LINE)
                     yield JsonLine(number, None, f"is longer than {LONGEST_LINE} bytes")
+                elif cut is not None and (found := cut(raw)) is not None:
+                    yield JsonLine(number, found)
                 elif not raw.isspace() and may_have(raw):
                     yield _parsed(number, raw)
     except OSError as error:
