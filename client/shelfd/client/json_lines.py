@@ -12,7 +12,7 @@ from shelfd.client.foreign import Unusable
 LONGEST_LINE: Final = 32 * 1024 * 1024
 #: Bytes that are read of a file at once, and those of lines that are looked at together.
 _READ: Final = 1 << 17
-_BLOCK: Final = 1 << 16
+_BLOCK: Final = 1 << 15
 
 
 class JsonLine(NamedTuple):
@@ -60,17 +60,28 @@ def read(
 
 
 def _skip(file: BinaryIO, may_have: Callable[[bytes], object]) -> tuple[int, int]:
-    """Skip lines as long as none of a block may be wanted; return how many these are, and where the next block ends."""
-    count = 0
+    """Skip lines as long as none of a block may be wanted; return how many these are, and where the next block ends.
+
+    Of those before the end of the file nobody needs to know how many they are.
+    """
+    begin = file.tell()
     while block := file.read(_BLOCK):
         rest = file.readline(LONGEST_LINE)
         block += rest
         if len(rest) == LONGEST_LINE or may_have(block):
             end = file.tell()
-            file.seek(-len(block), os.SEEK_CUR)
-            return count, end
-        count += block.count(b"\n")
-    return count, file.tell()
+            file.seek(begin)
+            return _count(file, end - len(block) - begin), end
+    return 0, file.tell()
+
+
+def _count(file: BinaryIO, size: int) -> int:
+    """Return how many lines end in so many bytes of a file, and leave it behind these."""
+    found = 0
+    while size > 0 and (block := file.read(min(size, _READ))):
+        found += block.count(b"\n")
+        size -= len(block)
+    return found
 
 
 def _parsed(number: int, raw: bytes) -> JsonLine:
