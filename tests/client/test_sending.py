@@ -85,12 +85,15 @@ def test_a_snapshot_is_imported_without_what_reads_other_formats(tmp_path: Path)
 
 def test_of_a_snapshot_what_has_to_come_first_goes_by_itself_and_no_step_is_split(tmp_path: Path) -> None:
     snapshot = tmp_path / "notes.jsonl"
-    snapshot.write_text("\n".join([*LINES[:3] * 300, LINES[3], LINES[4]]) + "\n", encoding="utf-8")
+    snapshot.write_text("\n".join([*LINES[:3] * 300, LINES[3], LINES[4], LINES[3]]) + "\n", encoding="utf-8")
     with FakeDaemon(tmp_path / "s.sock", {"shelf.import": answered}) as daemon:
         assert shelfd("import", str(snapshot), "--socket", str(daemon.path)).returncode == 0
         assert shelfd("import", str(snapshot), "--socket", str(daemon.path), "--dry-run").returncode == 0
     sent = [[(part["part"], len(part["items"])) for part in params["parts"]] for _, params in daemon.asked]
-    notes = [("notes", 336), ("notes", 336), ("notes", 230)]
     *apart, together = sent
-    assert apart == [[("nuggets", 1)], *([one] for one in notes), [("links", 1)]]
-    assert together == [("nuggets", 1), *notes, ("links", 1)]
+    assert together == [
+        *(("nuggets", 1), ("nuggets", 1)),
+        *(("notes", 84), ("notes", 336), ("notes", 336), ("notes", 147)),
+        ("links", 1),
+    ]
+    assert apart == [[one] for one in together]

@@ -15,6 +15,9 @@ from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_writte
 
 #: Notes of a format sent together, which are one step of the import.
 _TOGETHER: Final = {"zettelforge": 168, "shelfd": 336, "merge": 168}
+#: The same of the first ones of a kind, where they go by themselves: the daemon opens the shelf, and begins with notes,
+#: while the others are read.
+_FIRST: Final = {"shelfd": {"nuggets": 1, "notes": 84}}
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
@@ -100,12 +103,13 @@ class NoteLines:
         for part in _PARTS[self._format]:
             if part == "links" and not self._may_have_links:
                 break
-            batch = self._new_batch(part)
+            batch, together = self._new_batch(part), _TOGETHER[self._format]
+            most = _FIRST.get(self._format, {}).get(part, together)
             for line in self._lines(part):
                 self._add(batch, line)
-                if len(batch.items) == _TOGETHER[self._format]:
+                if len(batch.items) == most:
                     yield batch
-                    batch = self._new_batch(part)
+                    batch, most = self._new_batch(part), together
             if batch.items:
                 yield batch
 
