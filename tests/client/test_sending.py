@@ -1,5 +1,6 @@
 """Requests of an import are made of their file by one thread, ahead of the one that sends them."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ import pytest
 
 from client.fake_daemon import FakeDaemon
 from client.in_process import shelfd
-from client.test_import import answered
+from client.test_import import Json, answered
 from client.test_note_lines import LINES
 from shelfd.client.foreign import ForeignBatch
 from shelfd.client.sending import _ahead
@@ -97,3 +98,18 @@ def test_of_a_snapshot_what_has_to_come_first_goes_by_itself_and_no_step_is_spli
         ("links", 1),
     ]
     assert apart == [[one] for one in together]
+
+
+def test_lines_that_are_not_sent_are_told_before_those_that_the_daemon_refuses(tmp_path: Path) -> None:
+    def refuse_first(params: Json) -> Json:
+        result = answered(params)
+        for part in result["parts"]:
+            part["rejected"] = [{"index": 0, "error": {"code": -32602, "message": "no"}}]
+        return {**result, "run_id": "run-000000000001"}
+
+    snapshot = tmp_path / "notes.jsonl"
+    snapshot.write_text("\n".join([*LINES[:3] * 100, "no JSON", *LINES[:3] * 100]) + "\n", encoding="utf-8")
+    with FakeDaemon(tmp_path / "s.sock", {"shelf.import": refuse_first}) as daemon:
+        done = shelfd("import", str(snapshot), "--socket", str(daemon.path), "--json")
+    (part,) = json.loads(done.stdout)["parts"]
+    assert [one["index"] for one in part["rejected"]] == [301, 1, 85, 422]

@@ -258,7 +258,7 @@ def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: S
     header = {} if nugget is None or source.format == "shelfd" else {"nugget": nugget}
     notes = note_lines.NoteLines(source.path, source.format, header)
     yield from notes.batches()
-    report.part(source.path, "notes", notes.unit)["rejected"] += notes.rejected
+    report.part(source.path, "notes", notes.unit)["rejected"][:0] = notes.rejected  # whatever was answered by now
     if notes.unit == "row":
         from shelfd.client import zettelforge_db  # only for its store: with sqlite3 it takes 2 ms
 
