@@ -20,7 +20,7 @@ SIMPLE = (
     ["--socket", "/run/s", "-n", "garden", "ä=b"],
     ["--shelf", "one", "a", "--shelf", "two", "--nugget", "n", "-n", "m", "--json", "--json"],
 )
-OTHERS = (
+OTHERS: tuple[list[str], ...] = (
     [], ["--json"], [""], ["a", ""], ["-"], ["a", "-"], ["a", "--", "b"], ["--", "-a"], ["a", "-x"], ["a", "--shelf"],
     ["a", "--shelf", ""], ["a", "--shelf", "-n"], ["a", "--shelf=work"], ["a", "--json=1"], ["a", "--no-json"],
     ["a", "--help"], ["-h"], ["a", "--format", "csv"], ["a", "--map", "text=content"], ["a", "--chat", "b"],

@@ -6,12 +6,13 @@ import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from client.fake_daemon import FakeDaemon
 from client.in_process import shelfd
-from client.test_import import Json, answered
+from client.test_import import answered
 from client.test_note_lines import LINES
 from shelfd.client.foreign import ForeignBatch
 from shelfd.client.sending import _ahead
@@ -101,7 +102,7 @@ def test_of_a_snapshot_what_has_to_come_first_goes_by_itself_and_no_step_is_spli
 
 
 def test_lines_that_are_not_sent_are_told_before_those_that_the_daemon_refuses(tmp_path: Path) -> None:
-    def refuse_first(params: Json) -> Json:
+    def refuse_first(params: dict[str, Any]) -> dict[str, Any]:
         result = answered(params)
         for part in result["parts"]:
             part["rejected"] = [{"index": 0, "error": {"code": -32602, "message": "no"}}]

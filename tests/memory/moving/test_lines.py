@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.moving import lines
 from shelfd.memory.moving.reading import ItemOrigin
+from shelfd.memory.notes.note import NO_EXTRA
 from shelfd.protocol import Limits
 from shelfd.protocol.limits import MAX_INTEGER
 
@@ -49,7 +50,7 @@ def drawn(draw: random.Random) -> dict[str, Any]:
 
     names = draw.sample(list(VALUES)[:-1], draw.randrange(4)) + ["author", "created_at"] * (draw.random() < 0.9)
     fields = {name: one(VALUES[name]) for name in names + ["unheard_of"] * (draw.random() < 0.02)}
-    note = fields if draw.random() < 0.98 else draw.choice([None, [], "x"])
+    note: Any = fields if draw.random() < 0.98 else draw.choice([None, [], "x"])
     return {"id": one(IDS), "content": one(CONTENTS), "shelfd": {"format": 1, "note": note, **one(OTHERS)}}
 
 
@@ -61,7 +62,7 @@ def told(item: dict[str, Any]) -> Any:
         return str(error), error.data
     except ValidationError as error:
         return error.errors(include_url=False, include_context=False)
-    return record, tuple(map(type, record.note)), record.note.extra is lines.NO_EXTRA
+    return record, tuple(map(type, record.note)), record.note.extra is NO_EXTRA
 
 
 @pytest.mark.parametrize("seed", range(4))
