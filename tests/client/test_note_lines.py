@@ -40,7 +40,8 @@ LINES = [
 
 def found(path: Path, format_: str) -> tuple[list[tuple[str, list[Any], list[Any]]], list[dict[str, Any]]]:
     lines = NoteLines(str(path), format_, {})
-    return [(batch.part, batch.items, batch.indexes) for batch in lines.batches()], lines.rejected
+    sent = [(one.part, [json.loads(item) for item in one.written], one.indexes) for one in lines.batches()]
+    return sent, lines.rejected
 
 
 @pytest.mark.parametrize("format_", ["shelfd", "merge"])
@@ -55,20 +56,39 @@ def test_lines_that_are_not_parsed_have_nothing(tmp_path: Path, monkeypatch: pyt
     assert parts == {"nuggets", "notes", "links"} | ({"gone"} if format_ == "merge" else set())
 
 
-def test_of_most_lines_of_a_snapshot_only_the_note_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("format_", ["shelfd", "merge"])
+def test_of_most_lines_of_a_snapshot_nothing_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
     path = tmp_path / "notes.jsonl"
-    path.write_text("\n".join(LINES[:3]) + "\n")
+    path.write_text("\n".join(LINES[:4]) + "\n")
     parsed: list[int] = []
+    parse = json_lines._parsed
+
+    def counted(number: int, raw: bytes) -> json_lines.JsonLine:
+        parsed.append(number)
+        return parse(number, raw)
+
+    monkeypatch.setattr(json_lines, "_parsed", counted)
+    assert [part for part, *_ in found(path, format_)[0]] == ["nuggets", "notes"]
+    assert parsed == [4, 4]
+
+
+def test_links_are_looked_for_only_if_a_note_has_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "notes.jsonl"
+    reads: list[str] = []
     read = json_lines.read
 
     def counted(path: str, **looks: Any) -> Iterator[json_lines.JsonLine]:
-        for line in read(path, **looks):
-            parsed.append(line.number)
-            yield line
+        reads.append(path)
+        return read(path, **looks)
 
     monkeypatch.setattr(json_lines, "read", counted)
-    assert [part for part, *_ in found(path, "shelfd")[0]] == ["notes"]
-    assert parsed == [1, 2, 3]
+    for lines, times in ((LINES[:4], 2), (LINES[:5], 3)):
+        path.write_text("\n".join(lines) + "\n")
+        reads.clear()
+        assert ("links" in [part for part, *_ in found(path, "shelfd")[0]]) is (times == 3)
+        assert len(reads) == times
 
 
 @pytest.mark.parametrize("block", [1, 100, 1000])

@@ -1,14 +1,17 @@
 """Requests of an import are made of their file by one thread, ahead of the one that sends them."""
 
+import json
 import subprocess
 import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from client.fake_daemon import FakeDaemon
+from client.in_process import shelfd
 from client.test_import import answered
 from client.test_note_lines import LINES
 from shelfd.client.foreign import ForeignBatch
@@ -80,3 +83,34 @@ def test_a_snapshot_is_imported_without_what_reads_other_formats(tmp_path: Path)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr == "[] True True\n"
     assert '"created":3' in done.stdout
+
+
+def test_of_a_snapshot_what_has_to_come_first_goes_by_itself_and_no_step_is_split(tmp_path: Path) -> None:
+    snapshot = tmp_path / "notes.jsonl"
+    snapshot.write_text("\n".join([*LINES[:3] * 300, LINES[3], LINES[4], LINES[3]]) + "\n", encoding="utf-8")
+    with FakeDaemon(tmp_path / "s.sock", {"shelf.import": answered}) as daemon:
+        assert shelfd("import", str(snapshot), "--socket", str(daemon.path)).returncode == 0
+        assert shelfd("import", str(snapshot), "--socket", str(daemon.path), "--dry-run").returncode == 0
+    sent = [[(part["part"], len(part["items"])) for part in params["parts"]] for _, params in daemon.asked]
+    *apart, together = sent
+    assert together == [
+        *(("nuggets", 1), ("nuggets", 1)),
+        *(("notes", 84), ("notes", 336), ("notes", 336), ("notes", 147)),
+        ("links", 1),
+    ]
+    assert apart == [[one] for one in together]
+
+
+def test_lines_that_are_not_sent_are_told_before_those_that_the_daemon_refuses(tmp_path: Path) -> None:
+    def refuse_first(params: dict[str, Any]) -> dict[str, Any]:
+        result = answered(params)
+        for part in result["parts"]:
+            part["rejected"] = [{"index": 0, "error": {"code": -32602, "message": "no"}}]
+        return {**result, "run_id": "run-000000000001"}
+
+    snapshot = tmp_path / "notes.jsonl"
+    snapshot.write_text("\n".join([*LINES[:3] * 100, "no JSON", *LINES[:3] * 100]) + "\n", encoding="utf-8")
+    with FakeDaemon(tmp_path / "s.sock", {"shelf.import": refuse_first}) as daemon:
+        done = shelfd("import", str(snapshot), "--socket", str(daemon.path), "--json")
+    (part,) = json.loads(done.stdout)["parts"]
+    assert [one["index"] for one in part["rejected"]] == [301, 1, 85, 422]

@@ -80,7 +80,7 @@ class ForeignBatch(NamedTuple):
     file: str
     part: str
     header: Mapping[str, Any]
-    items: list[Any]
+    items: list[Any]  #: None for one that was not parsed
     indexes: list[Any]
     written: list[bytes]  #: each item as JSON, as it is sent
     unit: str = ""  #: what the places count, if not the items
@@ -96,6 +96,15 @@ class ForeignBatch(NamedTuple):
         name = os.path.basename(self.file).encode(errors="replace").decode()  # noqa: PTH119
         about = as_json({"part": self.part, "source": {"name": name[:255], "header": self.header}})
         return b'%b,"items":[%b]}' % (about.removesuffix(b"}"), b",".join(self.written))
+
+
+def requests_alone(batches: Iterable[ForeignBatch], *, items: int, size: int) -> Iterator[list[ForeignBatch]]:
+    """Do what :func:`requests` does, but have no request with items of two batches."""
+    for batch in batches:
+        if len(batch.items) <= items and _weight(batch) <= size:
+            yield [batch]
+        else:
+            yield from requests([batch], items=items, size=size)
 
 
 def requests(batches: Iterable[ForeignBatch], *, items: int = ITEMS, size: int = BYTES) -> Iterator[list[ForeignBatch]]:

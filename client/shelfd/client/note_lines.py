@@ -9,12 +9,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from shelfd.client import json_lines
+from shelfd.client import json_lines, snapshot_line
 from shelfd.client.beginnings import is_database
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, as_written
 
 #: Notes of a format sent together, which are one step of the import.
 _TOGETHER: Final = {"zettelforge": 168, "shelfd": 336, "merge": 168}
+#: The same of the first ones of a kind, where they go by themselves: the daemon opens the shelf, and begins with notes,
+#: while the others are read.
+_FIRST: Final = {"shelfd": {"nuggets": 1, "notes": 84}}
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
@@ -86,22 +89,27 @@ class NoteLines:
         self.rejected: list[dict[str, Any]] = []
         self._format = format_
         self._header = header
+        self._may_have_links = _ITEMS[format_] is not _restored  # else it is known from the lines of notes
 
     def batches(self) -> Iterator[ForeignBatch]:
         """Iterate over its items, some at a time: nuggets, then notes, then links.
 
-        For each of these the file is read once more, but of a snapshot only lines that may have some are parsed.
+        For each of these the file is read once more, but of a snapshot only lines that may have some are parsed, and
+        most notes are cut out of their lines as they are.
 
         Raises:
             Unusable: If it cannot be read.
         """
         for part in _PARTS[self._format]:
-            batch = self._new_batch(part)
+            if part == "links" and not self._may_have_links:
+                break
+            batch, together = self._new_batch(part), _TOGETHER[self._format]
+            most = _FIRST.get(self._format, {}).get(part, together)
             for line in self._lines(part):
                 self._add(batch, line)
-                if len(batch.items) == _TOGETHER[self._format]:
+                if len(batch.items) == most:
                     yield batch
-                    batch = self._new_batch(part)
+                    batch, most = self._new_batch(part), together
             if batch.items:
                 yield batch
 
@@ -110,23 +118,34 @@ class NoteLines:
             from shelfd.client import zettelforge_db
 
             return zettelforge_db.read(self.path)
-        look = _LOOKS.get(part) if _ITEMS[self._format] is _restored else None
-        return json_lines.read(self.path, may_have=bool if look is None else partial(_may_have, *look))
+        if _ITEMS[self._format] is not _restored:
+            return json_lines.read(self.path)
+        if part == "notes":
+            return json_lines.read(self.path, cut=snapshot_line.note_of)
+        return json_lines.read(self.path, may_have=partial(_may_have, *_LOOKS[part]))
 
     def _new_batch(self, part: str) -> ForeignBatch:
         return ForeignBatch(self.path, part, self._header, [], [], [], self.unit)
 
     def _add(self, batch: ForeignBatch, line: json_lines.JsonLine) -> None:
         """Add what a line has for a batch; reject it, with the notes, if it is no note."""
-        why = line.why or ("" if isinstance(line.value, dict) and _is_item(line.value) else "is no note")
-        item = None if why else _ITEMS[self._format](batch.part, line.value)
-        written = b"" if item is None else as_written(item)
+        is_cut = type(line.value) is bytes
+        item, written, why = (None, line.value, "") if is_cut else self._parsed(batch.part, line)
         if written is None or len(written) > LARGEST_ITEM:
             why = "cannot be sent: too large, or no text"
         if why and batch.part == "notes":
             self.rejected.append({"index": line.number, "error": {**REFUSED, "message": why}})
         elif written and not why:
             batch.add(item, line.number, written)
+
+    def _parsed(self, part: str, line: json_lines.JsonLine) -> tuple[dict[str, Any] | None, bytes | None, str]:
+        """Return what a line has for a part, how that is sent, and why the line is no item."""
+        if line.why or not isinstance(line.value, dict) or not _is_item(line.value):
+            return None, b"", line.why or "is no note"
+        rest = line.value.get("shelfd")
+        self._may_have_links |= isinstance(rest, dict) and "links" in rest
+        item = _ITEMS[self._format](part, line.value)
+        return item, b"" if item is None else as_written(item), ""
 
 
 def _zettel(part: str, note: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -181,7 +200,7 @@ def _may_have(member: bytes, elsewhere: Sequence[bytes], raw: bytes) -> bool:
     """Return whether lines, as they are written, may have a member that does not just stand *elsewhere*."""
     if (count := raw.count(member)) and count > sum(map(raw.count, elsewhere)):
         return True
-    return b"\\u00" in raw  # that may be a letter of its name
+    return b"\\" in raw and b"\\u00" in raw  # that may be a letter of its name
 
 
 #: Members of which most lines have none, by the part that they are for, and where others of the same name stand.

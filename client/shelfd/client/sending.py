@@ -18,7 +18,7 @@ _TOO_LARGE = -32005
 #: which has to be kept nowhere until it is done.
 _SIZES: Final = {"shelfd": (336, 512 * 1024)}
 #: Formats whose notes say nothing of each other: requests with such go along with others that are under way, so that
-#: the daemon need not wait for the next one.
+#: the daemon need not wait for the next one. What has to come before them goes by itself, and need not wait for them.
 _ALONE: Final = frozenset({"shelfd"})
 _MOST_UNDER_WAY: Final = 3
 #: A daemon of an earlier version knows no param by which a request belongs to the run of another.
@@ -64,7 +64,8 @@ class Sending:
         items, size = _SIZES.get(format_, (foreign.ITEMS, foreign.BYTES))
         if is_dry:
             items, size = foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES
-        requests = _ahead(_written(foreign.requests(batches, items=items, size=size)))
+        cut = foreign.requests_alone if format_ in _ALONE and not is_dry else foreign.requests
+        requests = _ahead(_written(cut(batches, items=items, size=size)))
         self._under_way.clear()
         self._run_id = None
         known: dict[str, str] = {}

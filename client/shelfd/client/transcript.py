@@ -7,6 +7,7 @@ from shelfd.client.json_lines import JsonLine
 
 #: A message may not be longer by contract.
 LONGEST_TEXT: Final = 256 * 1024
+MOST, SIZE = 1000, 2 * 1024 * 1024  #: messages and bytes of one request
 _ROLES: Final = ("user", "assistant", "system")
 #: What a person did not say: what the program noted of commands typed into it.
 _NOTED: Final = ("<command-", "<local-command-", "<system-reminder>")

@@ -13,9 +13,8 @@ from shelfd.client.invocation import Stop, daemon, fail, given
 from shelfd.client.output import clean, print_json
 from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
-from shelfd.client.transcript import Transcript, requests
+from shelfd.client.transcript import MOST, SIZE, Transcript, requests
 
-MOST, SIZE = 1000, 2 * 1024 * 1024  #: messages and bytes of one request
 _LONGEST_ID = 128
 _NAMED = 5  #: lines that are named of those left out
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -32,20 +32,68 @@ _ID_AT, _CONTENT, _TAGS, _EXTRA = map(Note._fields.index, ("id", "content", "tag
 _NO_EXTRA: Final = NO_EXTRA._replace(fields={})  # as JSON has it
 #: Of a note's fields, those whose limits are those of what callers say.
 _SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
+#: Those of which more is asked than that they are of the right type.
+_JUDGED: Final = frozenset({*_SAID, "kind", "title", "key", "confidence", "extra"})
 _said: Final = itemgetter(*map(Note._fields.index, _SAID))
 _SHORT: Final = 128  #: characters of an id, which may have more
 _CACHED: Final = 1_024  #: values of these together, of which a shelf has few
-#: Types of the values of notes that were found to be right, in the order of the fields. Checking each value anew takes
-#: four times as long as comparing the types of all.
-_SHAPES: Final[set[tuple[type, ...]]] = set()
+#: What is known of notes by the names of the fields that their lines have, and the types of the values. Checking each
+#: value anew takes several times as long.
+_SHAPES: Final[dict[tuple[object, ...], "_Shape"]] = {}
 _SHAPES_KEPT: Final = 256
 _TEXT: Final = frozenset((str,))
 _made: Final = tuple.__new__  # a named tuple of a tuple of all its values, in a third of the time
 
 
+class _Shape(NamedTuple):
+    """What is known of notes whose lines have the same fields, with values of the same types: that these are right.
+
+    Attributes:
+        places: Of the values, in a note.
+        integers: Those of them that are integers.
+        is_judged: Whether what one of them may be depends on more than its type.
+    """
+
+    places: tuple[int, ...]
+    integers: tuple[int, ...]
+    is_judged: bool
+
+
 def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     """Read a note; its links are read by :func:`read_links`."""
     line, rest = _line(item)
+    note = _read_alike(line, rest, origin) or _read(line, rest, origin)
+    usage = rest.get("usage")
+    used = NEVER_USED if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage")
+    return _made(RestoredNote, (note, used))
+
+
+def _read_alike(line: Mapping[str, Any], rest: Mapping[str, Any], origin: ItemOrigin) -> Note | None:
+    """Return the note of a line that is like others before; None if it is not, or if something may be wrong with it."""
+    fields, content, note_id = rest.get("note"), line.get("content"), line.get("id")
+    if type(fields) is not dict or type(content) is not dict or type(note_id) is not str or "state" in rest:
+        return None
+    text = content.get("raw")
+    shape = _SHAPES.get((*fields, *map(type, fields.values())))
+    if shape is None or type(text) is not str:
+        return None
+    values: list[Any] = list(BLANK)
+    values[_ID_AT], values[_CONTENT] = note_id, text
+    for place, value in zip(shape.places, fields.values(), strict=True):
+        values[place] = value
+    if not _TEXT.issuperset(map(type, values[_TAGS])):
+        return None
+    values[_TAGS] = tuple(values[_TAGS])
+    note = _made(Note, values)
+    if shape.is_judged or not (_is_plain_id(note_id) and _is_plain_text(text, origin)):
+        _check(note, origin)
+    for place in shape.integers:
+        if abs(values[place]) > MAX_INTEGER:
+            return None
+    return note
+
+
+def _read(line: Mapping[str, Any], rest: Mapping[str, Any], origin: ItemOrigin) -> Note:
     fields = _object(rest.get("note", {}), "shelfd.note")
     values: list[Any] = list(BLANK)
     for name, value in fields.items():
@@ -63,9 +111,9 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     note = _note(tuple(values))
     _check(note, origin)
     _check_integers(fields.values())
-    usage = rest.get("usage")
-    used = NEVER_USED if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage")
-    return _made(RestoredNote, (note, used))
+    if note.extra is NO_EXTRA and tuple(map(type, values)) == tuple(map(type, note)):
+        _remember(fields)
+    return note
 
 
 def _note(values: tuple[Any, ...]) -> Note:
@@ -76,13 +124,15 @@ def _note(values: tuple[Any, ...]) -> Note:
     """
     if values[_EXTRA] is not NO_EXTRA:
         return _NOTE.validate_python(values, strict=True)
-    shape = tuple(map(type, values))
-    if shape in _SHAPES and _TEXT.issuperset(map(type, values[_TAGS])):  # what is in others their type tells
-        return _made(Note, values)
-    note = _NOTE.validate_python((*values[:_EXTRA], _NO_EXTRA), strict=True)
-    if shape == tuple(map(type, note)) and len(_SHAPES) < _SHAPES_KEPT:
-        _SHAPES.add(shape)
-    return note._replace(extra=NO_EXTRA)
+    return _NOTE.validate_python((*values[:_EXTRA], _NO_EXTRA), strict=True)._replace(extra=NO_EXTRA)
+
+
+def _remember(fields: Mapping[str, Any]) -> None:
+    """Remember that values of these types are right for these fields."""
+    if len(_SHAPES) < _SHAPES_KEPT:
+        integers = tuple(_PLACES[name] for name, value in fields.items() if type(value) is int)
+        places = tuple(_PLACES[name] for name in fields)
+        _SHAPES[*fields, *map(type, fields.values())] = _Shape(places, integers, not _JUDGED.isdisjoint(fields))
 
 
 def read_state(rest: Mapping[str, Any]) -> NoteState:
@@ -108,10 +158,10 @@ def _extra(given: object) -> Extra:
 
 def _check(note: Note, origin: ItemOrigin) -> None:
     """Raise unless *note* could be on a shelf."""
-    if not (0 < len(note.id) <= _SHORT and note.id.isprintable()):
+    if not _is_plain_id(note.id):
         _ID.validate_python(note.id, strict=True, context=origin.limits)
     content = note.content
-    is_plain = not (note.title or content.isspace()) and 0 < len(content) * 4 <= origin.limits.content_bytes
+    is_plain = not note.title and _is_plain_text(content, origin)
     if not (is_plain and note.kind == "note" and _may_be_said(_said(note))):
         named = {"key": note.title} if note.kind == "fact" else {"title": note.title}
         said = dict(zip(_SAID, _said(note), strict=True))
@@ -120,6 +170,16 @@ def _check(note: Note, origin: ItemOrigin) -> None:
         raise InvalidParams("shelfd.note.key: is not that of its title", field="shelfd.note.key")
     if not 0 <= note.confidence <= 1:
         raise InvalidParams("shelfd.note.confidence: lies outside of 0 to 1", field="shelfd.note.confidence")
+
+
+def _is_plain_id(note_id: str) -> bool:
+    """Return whether an id is right at first sight, as nearly all are."""
+    return 0 < len(note_id) <= _SHORT and note_id.isprintable()
+
+
+def _is_plain_text(content: str, origin: ItemOrigin) -> bool:
+    """Return whether a text is right at first sight, as nearly all are."""
+    return 0 < len(content) * 4 <= origin.limits.content_bytes and not content.isspace()
 
 
 @lru_cache(_CACHED)

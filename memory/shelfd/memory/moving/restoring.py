@@ -49,7 +49,7 @@ def restore_note(tx: Transaction, note: Note, index: int, tally: Tally, *, is_ab
     if note.key is not None and (holder := tx.rows.notes.fact(note.nugget, note.key)) is not None:
         raise DuplicateKey(note.nugget, holder.id)
     ensure_nugget(tx, note.nugget)
-    tally.count("created")
+    tally.created += 1
     # Its history begins here.
     new = _made(Note, (tx.next_row(), *note[1:_REV], 1, *note[_REV + 1 :]))
     return tx.create_note(new, is_free=is_absent and note.key is None)

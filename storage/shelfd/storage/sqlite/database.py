@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final, TypeAlias, cast
 
 from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
@@ -16,6 +16,12 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"
 #: Rows that are added by one step of SQLite. A step for each takes a sixth longer, and after each the thread has to get
 #: the interpreter back from whoever took it meanwhile.
 _ROWS_OF_A_STEP: Final = 32
+#: From so many rows on, what all of them have alike is bound once a step: of notes that are two thirds of the columns.
+_MANY: Final = 160
+#: For which columns there are statements that bind the values of these once, by the statement for one row. Each is
+#: prepared on every connection, in half a millisecond, and kept there; where there are so many, others get none.
+_KNOWN_ALIKE: Final[dict[str, set[tuple[bool, ...]]]] = {}
+_MOST_ALIKE: Final = 16
 
 # sqlite3 binds None as it is, but only after it has asked for an adapter, and looked for two methods that neither None
 # nor the protocol has: half of the time that a row takes of which a third is None. An adapter is found at once.
@@ -104,9 +110,13 @@ class Database:
         When it fails, some may have been added: whoever goes on then has to roll back.
         """
         whole = len(rows) - len(rows) % _ROWS_OF_A_STEP
+        columns = tuple(zip(*rows[:whole], strict=True))
+        alike = _alike(sql, columns) if whole >= _MANY else (False,) * len(columns)
+        once = [column[0] for column, one in zip(columns, alike, strict=True) if one]
+        others = [column for column, one in zip(columns, alike, strict=True) if not one]
         for begin in range(0, whole, _ROWS_OF_A_STEP):
-            some = rows[begin : begin + _ROWS_OF_A_STEP]
-            self.run(_adding_together(sql), tuple(chain.from_iterable(some)))
+            some = zip(*[column[begin : begin + _ROWS_OF_A_STEP] for column in others], strict=True)
+            self.run(_adding_together(sql, alike), (*once, *chain.from_iterable(some)))
         self.run_many(sql, rows[whole:])
 
 
@@ -122,13 +132,43 @@ def placeholders(columns: str) -> str:
     return ", ".join("?" * (columns.count(",") + 1))
 
 
+def _alike(sql: str, columns: Sequence[Columns]) -> tuple[bool, ...]:
+    """Return of which columns all rows have the same value, as far as there is a statement for that."""
+    found = tuple(map(_is_alike, columns))
+    known = _KNOWN_ALIKE.setdefault(sql, set())
+    if found not in known:
+        if len(known) >= _MOST_ALIKE:
+            return (False,) * len(columns)
+        known.add(found)
+    return found
+
+
+def _is_alike(column: Columns) -> bool:
+    first = column[0]
+    if column[-1] != first or column.count(first) < len(column):
+        return False
+    if first is None or type(first) is str:
+        return True
+    # Equal numbers may be stored as different ones: 1 and 1.0, or zeros with and without a sign.
+    is_one = type(first) is int or (type(first) is float and first != 0)
+    return is_one and {type(first)}.issuperset(map(type, column))
+
+
 @lru_cache
-def _adding_together(sql: str) -> str:
-    """Return the statement that adds several rows where *sql* adds one."""
-    _, values = sql.rsplit("VALUES", 1)
+def _adding_together(sql: str, alike: tuple[bool, ...]) -> str:
+    """Return the statement that adds several rows where *sql* adds one.
+
+    Args:
+        sql: One that ends with a question mark for each value.
+        alike: Which values all rows have alike: these come first, once. The others of each row follow.
+    """
+    begin, values = sql.rsplit("VALUES", 1)
+    assert values.count("?") == len(alike)
+    numbers = count(1)
+    shared = [f"?{next(numbers)}" if one else None for one in alike]
+    rows = [f"({', '.join(known or f'?{next(numbers)}' for known in shared)})" for _ in range(_ROWS_OF_A_STEP)]
     # One that has to take back what it did when it fails would copy each page before it writes there first.
-    sql = sql.replace("INSERT INTO", "INSERT OR FAIL INTO", 1)
-    return ",".join([sql, *[values] * (_ROWS_OF_A_STEP - 1)])
+    return f"{begin.replace('INSERT INTO', 'INSERT OR FAIL INTO', 1)}VALUES {','.join(rows)}"
 
 
 _CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
