@@ -9,6 +9,7 @@ import structlog
 from pydantic import ValidationError
 
 from shelfd.gateway import envelope as rpc
+from shelfd.gateway.company import Company
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Batch, Lane, Request
@@ -49,6 +50,7 @@ class Dispatcher:
         self._clock = clock
         self._own = OwnMethods(service, system, scheduling)
         self._log = structlog.get_logger().bind(component="gateway")
+        self._company = Company()
         self._is_draining = False
 
     @property
@@ -174,6 +176,7 @@ class Dispatcher:
         ticket = Ticket(self._clock)
         call = Call(method, params, lane.principal, lane.next_request_id(), ticket, self.limits, message.repeat)
         call.sender = lane.name
+        call.is_alone = self._company.asks(lane.name, now) and not lane.requests
         request = Request(message, call, lane, send, now)
         if params.timeout_ms is not None:
             seconds = params.timeout_ms / 1000

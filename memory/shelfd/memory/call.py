@@ -62,6 +62,8 @@ class Call:
         abort: While a task is at work on it: ends that where it is.
         has_model: Whether there is a language model, which may be asked later; set when it is submitted.
         worked_out: Of a change, what was worked out of its params before its transaction.
+        is_alone: Whether nobody else has asked for anything lately, and its caller for nothing else: then milliseconds
+            of work hold up nobody.
     """
 
     method: Method
@@ -80,6 +82,7 @@ class Call:
     has_model: bool = False
     sender: str | None = None
     worked_out: object = None
+    is_alone: bool = False
 
     @property
     def shelf(self) -> str | None:

@@ -31,6 +31,20 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Search, "is_long", lambda search, query, filters: search.is_wide)
 
 
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
+    """What was done in the other thread."""
+    found = list[Callable[[], Any]]()
+    run = Scanner.run
+
+    async def counted(scanner: Scanner, scan: Callable[[], Any]) -> Any:
+        found.append(scan)
+        return await run(scanner, scan)
+
+    monkeypatch.setattr(Scanner, "run", counted)
+    return found
+
+
 async def filled(api: Api) -> None:
     for text in TEXTS:
         await api.remember(text, nugget="harbour")
@@ -51,22 +65,30 @@ async def answers(api: Api) -> list[dict[str, Any]]:
     return [without_use(one) for one in found]
 
 
-async def test_answers_are_those_of_a_small_shelf(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_are_those_of_a_small_shelf(
+    either: Api, runs: list[Callable[[], Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     await filled(either)
     expected = await answers(either)
     monkeypatch.setattr("shelfd.memory.recall.search._WIDE", 1)
     monkeypatch.setattr(Search, "is_long", lambda search, query, filters: search.is_wide)
-    runs = list[Callable[[], Any]]()
-    run = Scanner.run
-
-    async def counted(scanner: Scanner, scan: Callable[[], Any]) -> Any:
-        runs.append(scan)
-        return await run(scanner, scan)
-
-    monkeypatch.setattr(Scanner, "run", counted)
 
     assert await answers(either) == expected
     assert len(runs) == len(expected)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("method", ["recall", "get_context"])
+async def test_a_caller_who_is_alone_waits_for_no_thread(api: Api, runs: list[Callable[[], Any]], method: str) -> None:
+    await filled(api)
+    found: list[dict[str, Any]] = []
+    for is_alone in (False, True):
+        call = api.request(method, query="Who painted the crane at berth 7?")
+        call.is_alone = is_alone
+        found.append(without_use(await api.handle(call)))
+
+    assert found[0] == found[1]
+    assert len(runs) == 1
 
 
 @pytest.mark.usefixtures("large")

@@ -50,6 +50,29 @@ async def test_segments_are_merged_when_nothing_has_changed_for_a_while_and_answ
         assert await api.found("which barrel does crane 7 lift", k=20) == found
 
 
+async def test_a_segment_four_times_as_large_as_those_after_it_is_merged_with_them_unless_it_is_huge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with memory() as api:
+        await remember(api, times=5)
+        for _ in range(300):
+            await passes(api, SECOND)
+        assert segments(api) == 1
+        monkeypatch.setattr("shelfd.memory.recall.postings._QUIETLY", 125)
+        await remember(api, times=1)
+        await remember(api, times=1)
+        for _ in range(300):
+            await passes(api, SECOND)
+        assert segments(api) == 2
+        monkeypatch.setattr("shelfd.memory.recall.postings._QUIETLY", 141)
+        await api.remember("the crane stands still")
+        await api.shelf().reach(None)
+        api.shelf().projection(ShelfIndex).index.flush()
+        for _ in range(300):
+            await passes(api, SECOND)
+        assert segments(api) == 1
+
+
 async def test_one_step_is_taken_at_a_time_and_none_while_notes_are_written() -> None:
     async with memory() as api:
         await remember(api)

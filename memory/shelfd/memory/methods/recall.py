@@ -71,9 +71,14 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult | Aw
         return _recall_by_route(shelf, params, call)
     if shelf.dense.model and params.mode in ("auto", "dense", "hybrid"):
         return _recall_by_meaning(shelf, params, call)
-    if shelf.projection(ShelfIndex).index.is_large and params.mode != "fhrr":
+    if _is_for_thread(shelf, call) and params.mode != "fhrr":
         return _recall_beside(shelf, params, call)
     return _recall(shelf, params, call).encoded()
+
+
+def _is_for_thread(shelf: Shelf, call: Call) -> bool:
+    """Return whether another thread is to rank, so that others are served: who is alone would only wait longer."""
+    return not call.is_alone and shelf.projection(ShelfIndex).index.is_large
 
 
 async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
@@ -235,7 +240,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
     query, filters = continued(shelf, _query_of(params), call)
-    if shelf.dense.model or shelf.projection(ShelfIndex).index.is_large:
+    if shelf.dense.model or _is_for_thread(shelf, call):
         return _context_beside(shelf, params, call, query, filters)
     return _context(shelf, params, call, query, relevant_to(shelf, query, filters))
 

@@ -120,7 +120,7 @@ class DocumentWriter:
 
     def merge_some(self) -> bool:
         """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
-        return (self._renumber_some() or self._contents.postings.merge_some()) > 0
+        return (self._renumber_some() or self._contents.postings.merge_quietly()) > 0
 
     def _tidy(self) -> None:
         living = len(self._living)

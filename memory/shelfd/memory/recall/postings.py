@@ -7,6 +7,7 @@ ordinals. Dead ones stay until their segment is merged: they are masked, which i
 
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Sequence
+from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,6 +34,10 @@ Run: TypeAlias = tuple[Numbers, Bytes]
 DELTA: Final = 2_048  #: documents in the delta at most: some 6 ms to make them a segment
 #: How often a posting is merged until it is in the largest segment of a million documents, with something to spare.
 _TIMES: Final = 14
+#: When nothing is written, a segment is merged with those after it that is so many times as large as all of them, if
+#: these are so many documents at most: half a second of steps. To copy more would take much memory for a while.
+_LARGER: Final = 4
+_QUIETLY: Final = 300_000
 _NOTHING: Final = np.zeros(0, np.int64)
 _NO_RUN: Final = np.zeros(0, np.int32), np.zeros(0, np.uint8)
 
@@ -93,14 +98,19 @@ class Postings:
         self._segments = segments
         self._ends = [segment.last for segment in segments]
 
-    def _plan(self) -> None:
-        """Begin to merge segments that are not being merged yet, if the sizes of the last ones call for it."""
+    def _plan(self, larger: int = 1, most: float = inf) -> None:
+        """Begin to merge segments that are not being merged yet, if the sizes of the last ones call for it.
+
+        Args:
+            larger: A segment is merged with those after it that is so many times as large as all of them.
+            most: Documents, of all that are merged.
+        """
         busy = self._merges[-1][0][-1].last if self._merges else self._held
         free = [segment for segment in self._segments if segment.first >= busy]
         after = sum(segment.size for segment in free)
         for at, segment in enumerate(free[:-1]):
             after -= segment.size
-            if segment.size <= after:
+            if segment.size <= larger * after and segment.size + after <= most:
                 some = free[at:]
                 self._merges.append((some, merge(some, self._alive)))
                 return
@@ -118,6 +128,12 @@ class Postings:
             self._use((*self._segments[:at], end.value, *self._segments[at + len(some) :]))
             self._plan()
             return 1
+
+    def merge_quietly(self) -> int:
+        """Do what :meth:`merge_some` does, and merge further as far as pays when nothing is written."""
+        if not self._merges:
+            self._plan(_LARGER, _QUIETLY)
+        return self.merge_some()
 
     def compact(self) -> None:
         """Make everything one segment without what is dead. It takes as long as there are many postings."""
