@@ -357,6 +357,9 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
     if not new.corrects and any(word[0] == "~" and has_digit(word) and ":" not in word for word in new.subject):
         return Judgement(Verdict.CONFLICT, "two values of what happened once")  # the backup of 12 May
+    is_liked = new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["enjoying"]
+    if is_liked and not new.now and all(word[0] != "#" for word in new.core):
+        return ADDS  # jazz from the 1950s, and from the 1960s
     return updated(new, "another amount")
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import Final
 
+from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.lexicon import PHRASES, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import Effect, Statement
 
@@ -73,6 +75,8 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     said = marking & lexicon.lists["unreal_words"]
     if lexicon.language != "de":  # where nouns and verbs have capitals, too
         said -= proper
+    if lexicon.language in NOUN_FIRST:  # "el tiempo de espera"
+        said -= {word for before, word in pairwise(words) if before in lexicon.lists["of"]}
     if not said:
         return False
     if is_passive(words, said, lexicon):

@@ -202,7 +202,7 @@ def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool
     """
     lists = lexicon.lists
     describing = (lists["dull"], lists["new"], lists["ordinals"], lists["aged"], lists["qualities"])
-    if all(any(word in each for each in describing) for word in words[:at]):
+    if all(word not in lists["relations"] and any(word in each for each in describing) for word in words[:at]):
         return words[0] not in lists["self"] and words[0] not in lists["clause_subjects"]
     following = _next_said(words, at, lexicon)
     lemma, told = lexicon.verbs.get(following, (following, True))

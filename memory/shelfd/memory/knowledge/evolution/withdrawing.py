@@ -36,7 +36,7 @@ _SUBJECT: Final = 4  #: words of a subject that is looked for
 _DATED: Final = 2  #: of these, of one that has a date beside them
 _MANY: Final = 12  #: words from which subjects are made
 _VALUES: Final = 3  #: words of what has ended by which it is looked for
-_KINDS: Final = 5  #: of what may be said of it
+_KINDS: Final = 6  #: of what may be said of it
 #: A word as it was said, and in plain form; "" of what tells nothing.
 Word: TypeAlias = tuple[str, str]
 #: Language, subjects, and what may be said of each.
@@ -221,6 +221,8 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     named = [at for at, word in enumerate(found.said) if word not in known.nameless and word[0] not in "#~"]
     named = named[:_MANY]
     kinds = dict.fromkeys(f"v {verb}" for verb in sorted(words["wanting"])) if asks(found, words) else {}
+    if found.kind in (Ending.LEAVES, Ending.ENDED):
+        kinds["v be"] = None  # who was a member of it
     kinds |= dict.fromkeys(kind for value in values for kind in _kinds(value, words))
     kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
     if values and values[0][0][0] in "#~":
