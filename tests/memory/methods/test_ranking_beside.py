@@ -92,6 +92,35 @@ async def test_a_caller_who_is_alone_waits_for_no_thread(api: Api, runs: list[Ca
 
 
 @pytest.mark.usefixtures("large")
+async def test_a_long_text_is_ranked_in_the_thread_by_whomever(api: Api, runs: list[Callable[[], Any]]) -> None:
+    await filled(api)
+    for _ in range(2):
+        call = api.request("recall", query="Who painted the crane at berth 7? " * 8)
+        call.is_alone = True
+        await api.handle(call)
+
+    assert len(runs) == 2
+
+
+@pytest.mark.usefixtures("large")
+async def test_while_queries_take_long_they_are_ranked_in_the_thread(api: Api, runs: list[Callable[[], Any]]) -> None:
+    await filled(api)
+
+    async def ask() -> None:
+        call = api.request("recall", query="Who painted the crane at berth 7?")
+        call.is_alone = True
+        await api.handle(call)
+
+    await ask()
+    assert len(runs) == 1  # the first one
+    await ask()
+    assert len(runs) == 1
+    api.shelf().scanner.took = 0.1
+    await ask()
+    assert len(runs) == 2
+
+
+@pytest.mark.usefixtures("large")
 async def test_by_meaning_too(monkeypatch: pytest.MonkeyPatch) -> None:
     async with memory(embedder=WordEmbedder()) as api:
         await filled(api)

@@ -38,6 +38,9 @@ from shelfd.protocol.moments import WireMoment
 _BEYOND = 40
 #: Notes as they were that are ranked among those of now, at least; 0.1 ms each.
 _MOST_REWOUND = 32
+#: Bytes of a query that is ranked in milliseconds, of however many notes: some twenty words.
+_QUESTION = 120
+_AT_ONCE = 0.01  #: seconds that a query took after which the next need not go to another thread
 
 
 class _Answer(NamedTuple):
@@ -71,14 +74,29 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult | Aw
         return _recall_by_route(shelf, params, call)
     if shelf.dense.model and params.mode in ("auto", "dense", "hybrid"):
         return _recall_by_meaning(shelf, params, call)
-    if _is_for_thread(shelf, call) and params.mode != "fhrr":
-        return _recall_beside(shelf, params, call)
+    if params.mode != "fhrr" and shelf.projection(ShelfIndex).index.is_large:
+        return _recall_from_many(shelf, params, call)
     return _recall(shelf, params, call).encoded()
 
 
-def _is_for_thread(shelf: Shelf, call: Call) -> bool:
-    """Return whether another thread is to rank, so that others are served: who is alone would only wait longer."""
-    return not call.is_alone and shelf.projection(ShelfIndex).index.is_large
+def _recall_from_many(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult | Awaitable[EncodedResult]:
+    if _is_for_thread(shelf, params, call):
+        return _recall_beside(shelf, params, call)
+    began = shelf.clock.monotonic()
+    answer = _recall(shelf, params, call)
+    shelf.scanner.took = shelf.clock.monotonic() - began
+    return answer.encoded()
+
+
+def _is_for_thread(shelf: Shelf, params: RecallParams, call: Call) -> bool:
+    """Return whether another thread is to rank, so that others are served.
+
+    Who is alone with a question would only wait longer. A text of many words takes too long for whoever comes next,
+    and so does a question when the one before did, as the first ones after a start do.
+    """
+    if not shelf.projection(ShelfIndex).index.is_large:
+        return False
+    return not call.is_alone or len(params.query.encode()) > _QUESTION or shelf.scanner.took > _AT_ONCE
 
 
 async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> EncodedResult:
@@ -240,7 +258,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
     query, filters = continued(shelf, _query_of(params), call)
-    if shelf.dense.model or _is_for_thread(shelf, call):
+    if shelf.dense.model or _is_for_thread(shelf, query, call):
         return _context_beside(shelf, params, call, query, filters)
     return _context(shelf, params, call, query, relevant_to(shelf, query, filters))
 

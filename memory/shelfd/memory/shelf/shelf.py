@@ -78,7 +78,7 @@ class Shelf:
         self.intake: Intake = ANY_TEXT
         self.watching: Watching = NoWatches()
         self.dense: Dense = NoDense()
-        self.scanner = Scanner()
+        self.scanner = Scanner(clock)
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
