@@ -117,8 +117,3 @@ def test_a_long_line_is_cut_or_not_like_any_other() -> None:
     assert snapshot_line.note_of(many) is not None
     for broken in (many[:-2], many.replace(b'"dimensions":0', b'"dimensions":00'), many[:-2] + b"x}\n"):
         assert snapshot_line.note_of(broken) is None
-
-
-def test_where_a_repeat_that_gives_nothing_back_is_not_exact_lines_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_line, "_IS_EXACT", False)
-    assert snapshot_line.note_of(LINE) is None

@@ -21,7 +21,7 @@ _WHOLE: Final = 400
 #: What words without a known meaning are known by, letters: their endings change.
 _BEGINNING: Final = 6
 _ADDRESS: Final = r"[\w.+-]{1,64}@[\w.-]+"
-_WORD: Final = r"[^\W_]++(?:['’-][^\W_]++)*+|[.!?:,]|[~/]+[\w./]{3,}|[<>\[\]|#{}]+"
+_WORD: Final = r"[^\W_]++(?>(?:['’-][^\W_]++)*)|[.!?:,]|[~/]+[\w./]{3,}|[<>\[\]|#{}]+"
 _tokens: Final = re.compile(rf"https?://\S+|{_ADDRESS}|{_WORD}").findall
 #: The same where no address can be, for which every word would be looked at in three ways.
 _tokens_without_address: Final = re.compile(_WORD).findall
