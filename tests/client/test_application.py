@@ -1,8 +1,6 @@
 """The table of commands: each is loaded only when it is asked for, and is what the table says of it."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,7 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon, note
+from client.fresh_process import run_fresh
 from client.in_process import shelfd
 from shelfd.client.application import COMMANDS, CommandEntry, LazyCommand
 
@@ -28,17 +27,9 @@ def test_a_command_is_what_the_table_says_of_it(entry: CommandEntry) -> None:
 
 def test_a_command_loads_itself_and_nothing_heavy(tmp_path: Path) -> None:
     with FakeDaemon(tmp_path / "s.sock", {"remember": REMEMBERED}) as daemon:
-        code = (
-            "import sys\n"
-            f"sys.argv = ['shelfd', 'remember', 'x', '--socket', {str(daemon.path)!r}]\n"
-            "from shelfd.client.cli import main\n"
-            "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
-            "print(*sys.modules, file=sys.stderr)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    loaded = set(done.stderr.split())
-    assert loaded & HEAVY == set()
-    commands = {name.rpartition(".")[2] for name in loaded if name.startswith("shelfd.client.commands.")}
+        ran = run_fresh("remember", "x", "--socket", str(daemon.path))
+    assert ran.modules & HEAVY == set()
+    commands = {name.rpartition(".")[2] for name in ran.modules if name.startswith("shelfd.client.commands.")}
     assert commands == {"remembering", "options"}
 
 

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon, event, note, rpc_error
+from client.fresh_process import run_fresh
 from client.in_process import shelfd
 
 RECALLED: dict[str, Any] = {
@@ -431,15 +430,10 @@ def test_watch_without_a_daemon_does_not_wait_for_one(tmp_path: Path) -> None:
 
 
 def test_a_command_loads_nothing_heavy(daemon: FakeDaemon) -> None:
-    code = (
-        "import sys\n"
-        f"sys.argv = ['shelfd', 'recall', 'x', '-k', '3', '--tag', 'a', '--socket', {str(daemon.path)!r}, '--json']\n"
-        "from shelfd.client.cli import main\n"
-        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
-        "heavy = {'pydantic', 'pydantic_core', 'numpy', 'rich', 'asyncio', 'structlog', 'paho', 'ssl', "
-        "'shelfd.daemon', 'shelfd.protocol'}\n"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stderr == "[]\n"
-    assert json.loads(done.stdout) == RECALLED
+    heavy = {
+        "pydantic", "pydantic_core", "numpy", "rich", "asyncio", "structlog", "paho", "ssl",
+        "shelfd.daemon", "shelfd.protocol",
+    }  # fmt: skip
+    ran = run_fresh("recall", "x", "-k", "3", "--tag", "a", "--socket", str(daemon.path), "--json")
+    assert ran.modules.isdisjoint(heavy)
+    assert json.loads(ran.stdout) == RECALLED

@@ -1,12 +1,11 @@
 """What simple arguments of `shelfd import` say: the same as the command line's library reads in them."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from client.fake_daemon import FakeDaemon
+from client.fresh_process import run_fresh
 from client.in_process import shelfd
 from client.test_import import answered
 from client.test_note_lines import LINES
@@ -54,14 +53,6 @@ def test_a_simple_import_does_not_load_the_library(tmp_path: Path) -> None:
     snapshot = tmp_path / "notes.jsonl"
     snapshot.write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     with FakeDaemon(tmp_path / "s.sock", {"shelf.import": answered}) as daemon:
-        code = (
-            "import sys\n"
-            f"sys.argv = ['shelfd', 'import', {str(snapshot)!r}, '--socket', {str(daemon.path)!r}]\n"
-            "from shelfd.client.cli import main\n"
-            "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
-            "library = {'typer', 'click', 'inspect', 'shelfd.client.application'}\n"
-            "print(sorted(library & set(sys.modules)), file=sys.stderr)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stderr == "[]\n"
-    assert done.stdout == "notes  3 created, 0 updated, 0 unchanged\n"
+        ran = run_fresh("import", str(snapshot), "--socket", str(daemon.path))
+    assert ran.modules.isdisjoint({"typer", "click", "inspect", "shelfd.client.application"})
+    assert ran.stdout == "notes  3 created, 0 updated, 0 unchanged\n"

@@ -1,8 +1,6 @@
 """Requests of an import are made of their file by one thread, ahead of the one that sends them."""
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -11,12 +9,14 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon
+from client.fresh_process import run_fresh
 from client.in_process import shelfd
 from client.test_import import answered
 from client.test_note_lines import LINES
 from shelfd.client.foreign import ForeignBatch
 from shelfd.client.sending import _ahead
 
+HEAVY = {"sqlite3", "zipfile", "csv", "hashlib", "concurrent.futures", "logging", "asyncio"}
 MADE: list[tuple[list[ForeignBatch], bytes]] = [([], b"%d" % number) for number in range(5)]
 
 
@@ -72,17 +72,13 @@ def test_a_snapshot_is_imported_without_what_reads_other_formats(tmp_path: Path)
     snapshot = tmp_path / "notes.jsonl"
     snapshot.write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     with FakeDaemon(tmp_path / "s.sock", {"shelf.import": answered}) as daemon:
-        code = (
-            "import gc, sys\n"
-            f"sys.argv = ['shelfd', 'import', {str(snapshot)!r}, '--socket', {str(daemon.path)!r}, '--json']\n"
-            "from shelfd.client.cli import main\n"
-            "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
-            "heavy = {'sqlite3', 'zipfile', 'csv', 'hashlib', 'concurrent.futures', 'logging', 'asyncio'}\n"
-            "print(sorted(heavy & set(sys.modules)), gc.isenabled(), gc.get_freeze_count() > 0, file=sys.stderr)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stderr == "[] True True\n"
-    assert '"created":3' in done.stdout
+        ran = run_fresh(
+            "import", str(snapshot), "--socket", str(daemon.path), "--json",
+            say="gc.isenabled(), gc.get_freeze_count() > 0",
+        )  # fmt: skip
+    assert ran.modules.isdisjoint(HEAVY)
+    assert ran.said == "True True"
+    assert '"created":3' in ran.stdout
 
 
 def test_of_a_snapshot_what_has_to_come_first_goes_by_itself_and_no_step_is_split(tmp_path: Path) -> None:

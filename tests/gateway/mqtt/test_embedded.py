@@ -28,7 +28,7 @@ WAIT_S = 20
 
 
 #: Shelves that user agent may read.
-readable = frozenset({"default", "work"})
+readable = frozenset({"default", "garden"})
 
 
 def may_read(principal: str, shelf: str) -> bool:
@@ -175,11 +175,11 @@ async def test_an_agent_cannot_listen_to_requests_or_foreign_replies(broker: Emb
 async def test_an_agent_gets_events_of_the_shelves_it_may_read_alone(broker: EmbeddedBroker) -> None:
     async with client(broker, DAEMON) as daemon, client(broker, AGENT) as agent:
         await agent.subscribe([(f"{BASE}/ev/#", 1), (f"{BASE}/ev/secret/#", 1), (f"{BASE}/watch/+/w", 1)])
-        for shelf in ("secret", "work"):
+        for shelf in ("secret", "garden"):
             await daemon.publish(f"{BASE}/ev/{shelf}/_/note.created", b"event", qos=1)
             await daemon.publish(f"{BASE}/watch/{shelf}/w", b"match", qos=1)
-        assert await received(agent) == (f"{BASE}/ev/work/_/note.created", b"event")
-        assert await received(agent) == (f"{BASE}/watch/work/w", b"match")
+        assert await received(agent) == (f"{BASE}/ev/garden/_/note.created", b"event")
+        assert await received(agent) == (f"{BASE}/watch/garden/w", b"match")
 
 
 async def test_a_retained_message_goes_to_a_new_subscription_of_the_client_s_own_alone(broker: EmbeddedBroker) -> None:
