@@ -1,4 +1,4 @@
-"""The compiled loops: numba compiles them once per machine and version, and keeps the result on disk."""
+"""The compiled loops: numba compiles them once per data directory and version, and keeps the result on disk."""
 
 import ctypes
 import os

@@ -326,12 +326,12 @@ def stated(
         owner = owner - lists["new"] or owner
     whom = sorted(owner) if owner else content(subject, lexicon)
     everything = (*(content(date, lexicon) if date else ()), *whom, lemma, *link.split(), *words)
-    several = not _AND[lexicon.language].isdisjoint(core)
     return _new(
         Statement,
         (
             language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
-            _SAYS, True, told, bool(date), True, False, False, False, several, NOBODY, NOBODY, None,
+            _SAYS, True, told, bool(date), True, False, False, False, not _AND[language].isdisjoint(core),
+            NOBODY, NOBODY, None,
         ),
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ _STATING: Final = (_SAYS, _INSTEAD)
 _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
-def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note comes by here
+def _places(  # noqa: C901, PLR0912 - every statement of every note comes by here
     statements: Iterable[Statement],
 ) -> tuple[list[Slot], list[Slot], list[Slot]]:
     """Return the slots of *statements*, as the first of :data:`Places` are."""
@@ -74,13 +74,7 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
             shared.append((f"{language} s {' '.join(sorted(claim.about))}", ""))
         if not subject or not real or past or effect is not _SAYS:
             shared.append(_repeated(statement))
-            if subject and real:
-                whom = _subject(language, subject)
-                standing += _changing(statement, whom)
-                sought += _by_value(statement, whom) if effect in _STATING else _by_effect(statement, whom)
-            elif subject and not past and language not in _SPACELESS:
-                standing += _intended(statement)
-                sought += _otherwise_intended(statement)
+            _add_of_no_fact(statement, standing, sought)
             continue
         whom = _subject(language, subject)
         for said in _verbs(language, verb):
@@ -114,6 +108,19 @@ def _places(  # noqa: C901, PLR0912, PLR0915 - every statement of every note com
         if now or value is _STATE or (link and slot is _ONE and value is _NAME):
             sought += _by_being(statement, whom)
     return shared, standing, sought
+
+
+def _add_of_no_fact(statement: Statement, standing: list[Slot], sought: list[Slot]) -> None:
+    """Add the slots of what is no plain statement of fact: a change, or what somebody wants or plans."""
+    if not statement.subject:
+        return
+    if statement.real:
+        whom = _subject(statement.language, statement.subject)
+        standing += _changing(statement, whom)
+        sought += _by_value(statement, whom) if statement.effect in _STATING else _by_effect(statement, whom)
+    elif not statement.past and statement.language not in _SPACELESS:
+        standing += _intended(statement)
+        sought += _otherwise_intended(statement)
 
 
 def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> Places:
