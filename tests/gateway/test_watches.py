@@ -209,11 +209,7 @@ async def test_many_matches_of_one_note_all_come_in_parts(client: Listener) -> N
     await client.nothing_more()
 
 
-@pytest.mark.parametrize("dense", [0, 10**9])
-async def test_the_same_match_whether_few_or_all_are_summed_up(
-    client: Listener, monkeypatch: pytest.MonkeyPatch, dense: int
-) -> None:
-    monkeypatch.setattr("shelfd.memory.recall.standing_queries._DENSE", dense)
+async def test_those_match_that_share_enough_words_and_one_is_deleted(client: Listener) -> None:
     queries = ["the bakery opens", "when does the bakery open?", "tomatoes on Sundays", "bakery in the street", "seven"]
     names = [await client.watch(query) for query in queries]
     await client.call("watch.delete", id=names[1])

@@ -72,7 +72,8 @@ class EventLog:
         self._content: EventContent = content
         self._is_followed = is_followed
         self._watching = watching
-        self._recent: deque[_Recent] = deque(maxlen=_KEPT)
+        self._recent: deque[_Recent] = deque()
+        self._last: dict[int, int] = {}  #: the last change kept of each note, by row
         self._runs: OrderedDict[int, MatchRun | None] = OrderedDict()  # by the change they are about
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
@@ -97,7 +98,13 @@ class EventLog:
     def _keep(self, row: LogRow, state: Note | None) -> None:
         if state is not None and len(state.content) > _LONGEST:
             state = None
+        if len(self._recent) >= _KEPT:
+            gone = self._recent.popleft().row
+            if gone.row is not None and self._last[gone.row] == gone.seq:
+                del self._last[gone.row]
         self._recent.append(_Recent(row, state, state is not None or row.row is None))
+        if row.row is not None:
+            self._last[row.row] = row.seq
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Keep nothing: of any change that touched *purged*, or copied them elsewhere, nothing may stay."""
@@ -107,6 +114,7 @@ class EventLog:
     def clear(self) -> None:
         """Keep nothing; it is read from the store instead."""
         self._recent.clear()
+        self._last.clear()
         self._runs.clear()
 
     def read(
@@ -152,30 +160,30 @@ class EventLog:
         """Return the changes that are looked at by now, events of matches by change, and the last change read."""
         until = self._watching().until(_MATCHING_S)
         matched: dict[int, list[dict[str, Any]]] = {}
-        for at, (row, _, _) in enumerate(recent):
-            run = self._run(row) if wanted(WATCH_MATCHED, row.nugget) else None
+        for at, (row, state, _) in enumerate(recent):
+            run = self._run(row, state) if wanted(WATCH_MATCHED, row.nugget) else None
             if run is None:
                 continue
             if not run.advance(until):
                 return recent[:at], matched, row.seq - 1
             first = skipped if at == 0 else 0
             if some := run.matches[first : first + _MATCHES]:
-                matched[row.seq] = self._render_matches(row, some)
+                matched[row.seq] = self._render_matches(row, run.note, some)
                 if len(run.matches) > first + _MATCHES:
                     return recent[: at + 1], matched, row.seq - 1
         return recent, matched, recent[-1].row.seq
 
-    def _render_matches(self, row: LogRow, matches: Sequence[WatchMatch]) -> list[dict[str, Any]]:
-        note = self._view.notes.get(matches[0].note)
+    def _render_matches(self, row: LogRow, note: Note | None, matches: Sequence[WatchMatch]) -> list[dict[str, Any]]:
         return [
             render_match(match, row, note, shelf=self._shelf, instance=self._instance, content=self._content)
             for match in matches
         ]
 
-    def _run(self, row: LogRow) -> MatchRun | None:
+    def _run(self, row: LogRow, state: Note | None) -> MatchRun | None:
         if row.seq in self._runs:
             return self._runs[row.seq]
-        run = self._runs[row.seq] = self._watching().begin(row)
+        is_last = row.row is not None and self._last.get(row.row) == row.seq
+        run = self._runs[row.seq] = self._watching().begin(row, state if is_last else None)
         if len(self._runs) > _RUNS:
             self._runs.popitem(last=False)
         return run

@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
+from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.projection import Purgeable, PurgedNote
 from shelfd.memory.ports.watches import Watch
@@ -29,6 +30,10 @@ class MatchRun(Protocol):
     def matches(self) -> Sequence[WatchMatch]:
         """What was found; complete once :meth:`advance` returned True."""
 
+    @property
+    def note(self) -> Note | None:
+        """The note that was changed, as it was looked at; None as long as nothing was."""
+
     def advance(self, until: float) -> bool:
         """Go on until that time of the monotonic clock at the latest, seconds; return whether it is done."""
 
@@ -39,8 +44,13 @@ class Watching(Purgeable, Protocol):
     def __bool__(self) -> bool:
         """Whether there may be any standing query."""
 
-    def begin(self, row: LogRow) -> MatchRun | None:
-        """Begin to look at a change; None if it can bring no note into any result."""
+    def begin(self, row: LogRow, note: Note | None = None) -> MatchRun | None:
+        """Begin to look at a change; None if it can bring no note into any result.
+
+        Args:
+            row: The change.
+            note: The note that was changed, as it is now, if that is known.
+        """
 
     def until(self, seconds: float) -> float:
         """Return when so many seconds will be over, by the clock that a :class:`MatchRun` goes by."""
@@ -69,7 +79,7 @@ class NoWatches(Watching):
     def __bool__(self) -> bool:
         return False
 
-    def begin(self, row: LogRow) -> MatchRun | None:  # noqa: ARG002
+    def begin(self, row: LogRow, note: Note | None = None) -> MatchRun | None:  # noqa: ARG002
         """There are none."""
         return None
 

@@ -188,33 +188,42 @@ class Focus:
         """Return a *question* as the index knows it now."""
         return resolve(self._index, question, self._related)
 
-    def judge(self, query: str, question: ResolvedQuestion, filters: NoteFilter, row: int, ratio: float) -> Judged:
-        """Return what is thought of the document of *row* by itself, if it scored that share of the best.
+    def relevance_of(self, row: int, filters: NoteFilter) -> Callable[[str, ResolvedQuestion], float]:
+        """Return what tells how relevant a document is to a query, if no other one is better; 0 if it is not.
+
+        It is good until the index changes. Its arguments are a query, and the same resolved, which may be somewhat out
+        of date.
 
         Args:
-            query: A question, key words or a name.
-            question: The same, resolved; it may be somewhat out of date.
-            filters: Which notes count as having the same name.
             row: Of a document in the index.
-            ratio: Its score as a share of the best document's.
+            filters: Which notes count as having the same name.
         """
-        if row not in self._names and not question.runs:  # as most: the same, without what only names need
-            hit, words = Hit(row, "", ratio, {}), self._index.words_of(row, question.numbers)
+        has_name, words_among = row in self._names, self._index.words_among(row)
+        for_question, constants = self._bound.for_question, self._constants
+        alone = made(DocumentContext, (NO_NAMES, -1.0, 1.0))
+
+        def relevance(query: str, question: ResolvedQuestion) -> float:
+            if has_name or question.runs:
+                return self._relevance_of_named(query, question, row, filters)
+            words = words_among(question.numbers)  # as of most: the same, without what only names need
             found = match(question, words)
-            if ratio < self._least_ratio or self._bound.for_question(question)(found, ratio):
-                return made(Judged, (hit, 0.0, 0.0, False, False))
-            features = observe(question, words, found, made(DocumentContext, (NO_NAMES, -1.0, ratio)))
-            relevance = self._constants.probability(features)
-            return self._judged([made(Candidate, (hit, ratio, False, False, False, features, relevance))])[0]
+            if for_question(question)(found, 1.0):
+                return 0.0
+            probable = constants.probability(observe(question, words, found, alone))
+            return probable if probable >= constants.threshold else 0.0
+
+        return relevance
+
+    def _relevance_of_named(self, query: str, question: ResolvedQuestion, row: int, filters: NoteFilter) -> float:
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
         look = Inspection(self._index, self._names, admitted, standing, question, aim, self._constants, self._no_time)
         if not question.runs:
             look.is_below, look.least_ratio = self._bound.for_question(question), self._least_ratio
-        best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
-        kept = self.kept(best, look.rival, aim)
-        return self._judged(kept[:1])[0] if kept else Judged(best[0].hit, 0.0, 0.0, False)
+        hit = Hit(row, "", 1.0, {})
+        kept = self.kept(look.at([hit], [hit]), look.rival, aim)
+        return kept[0].relevance if kept and kept[0].relevance >= self._constants.threshold else 0.0
 
     def passages(self, query: str) -> PassageJudge:
         """Return what judges parts of notes by *query*."""

@@ -305,6 +305,15 @@ class RecallIndex:
             found.append(made(Words, (own, previous, types_of(ordinal), flags_of(ordinal) & QUESTION != 0)))
         return found
 
+    def words_among(self, row: int) -> Callable[[frozenset[int]], Words]:
+        """Return what does the same as :meth:`words_of` with the document of *row*, which is known, until a change."""
+        columns, ordinal = self._contents.columns, self._living.get(row)
+        before = columns.previous.item(ordinal)
+        all_own = self._term_sets.get(ordinal) or self._term_set(ordinal)
+        all_previous = _NO_TERMS if before < 0 else self._term_sets.get(before) or self._term_set(before)
+        rest = columns.answer_types.item(ordinal), columns.flags.item(ordinal) & QUESTION != 0
+        return lambda asked: made(Words, (asked & all_own, asked & all_previous, *rest))
+
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:

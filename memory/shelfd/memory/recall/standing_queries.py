@@ -5,9 +5,9 @@ agrees with recall in 512 of 514 cases, and adds 43 notes that others outrank. T
 note, so first comes what words alone rule out, for all queries at once; what is left is judged one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from shelfd.memory.ports.watches import Watch
 from shelfd.memory.ports.watching import MatchRun, Watching, WatchMatch
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.inverted import distinct
 from shelfd.memory.recall.question import reduced
 from shelfd.memory.recall.shelf_index import ShelfIndex, document_of
 from shelfd.memory.recall.standing_query import (
@@ -30,6 +29,7 @@ from shelfd.memory.recall.standing_query import (
     StandingQuery,
     coverage_needed,
     filters_of_watch,
+    gained,
 )
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -45,10 +45,14 @@ _GROWTH: Final = 1.25
 _WORTH_RELATED: Final = 0.6
 #: Coverage that words alone may add: the note before it may have some, a number may stand for one.
 _BESIDE: Final = 0.1
-#: Standing queries for one place of a word, from which on places are too few to sum up all.
-_DENSE: Final = 12
+#: Of a query without words that weigh anything: what nothing is divided by.
+_LEAST_WEIGHT: Final = 1e-9
 #: Coverage from which on a note with a name is looked at closer: its name may stand in the query.
 _OF_NAMED: Final = 0.2
+
+
+#: Returns of the id of a standing query that query, and how relevant a note is to it; None if it is not.
+_Relevance: TypeAlias = Callable[[str], tuple[Watch, float] | None]
 
 
 class StandingQueries(Watching):
@@ -138,8 +142,8 @@ class StandingQueries(Watching):
 
     def _post(self, asked: StandingQuery, place: int) -> None:
         resolved = asked.resolved
-        self._weights[place] = resolved.total
-        self._tellings[place] = resolved.telling.bit_count()
+        self._weights[place] = max(resolved.total, _LEAST_WEIGHT)
+        self._tellings[place] = min(resolved.telling.bit_count(), MOST_TELLING)
         for term, (bit, worth) in zip(asked.question.terms, resolved.worth, strict=True):
             tells = resolved.telling & bit != 0
             self._having.setdefault(term.term, Having()).add(place, worth, tells=tells)
@@ -165,11 +169,11 @@ class StandingQueries(Watching):
 
     # ------------------------------------------------------------------ matching
 
-    def begin(self, row: LogRow) -> MatchRun | None:
-        """Begin to look at a change; None if it can bring no note into any result."""
+    def begin(self, row: LogRow, note: Note | None = None) -> MatchRun | None:
+        """Begin to look at a change; None if it can bring no note into any result. See the port."""
         if row.kind not in _ENTERING or row.row is None or not self:
             return None
-        return _Run(self, self._shelf, row)
+        return _Run(self, self._shelf, row, note)
 
     def until(self, seconds: float) -> float:
         """Return when so many seconds will be over. See the port."""
@@ -213,20 +217,11 @@ class StandingQueries(Watching):
         known = [having for term in read.forms if (having := self._having.get(term))]
         if not known:
             return {}
-        places = np.concatenate([np.frombuffer(having.places, np.int64) for having in known])
-        worths = np.concatenate([np.frombuffer(having.worths, np.float64) for having in known])
-        tells = np.concatenate([np.frombuffer(having.tells, np.int8) for having in known])
-        if len(places) * _DENSE < len(self._asked):  # few of all there are
-            reached = distinct(places)
-            at = reached.searchsorted(places)
-            counted, summed = np.bincount(at, tells), np.bincount(at, worths)
-        else:  # sums of all there are take less than to sort these
-            reached = np.flatnonzero(np.bincount(places))
-            counted, summed = np.bincount(places, tells)[reached], np.bincount(places, worths)[reached]
+        reached, counted, summed = gained(known)
         telling = self._tellings[reached]
-        held = np.minimum(counted.astype(np.int64), telling)
-        shares = summed / np.maximum(self._weights[reached], 1e-9)
-        enough = self._needed[np.minimum(telling, MOST_TELLING), np.minimum(held, MOST_TELLING)] <= shares + _BESIDE
+        held = np.minimum(counted, telling)
+        shares = summed / self._weights[reached]
+        enough = self._needed[telling, held] <= shares + _BESIDE
         if note.title or note.key is not None or note.extra.aliases:
             enough |= shares >= _OF_NAMED
         return {
@@ -235,24 +230,34 @@ class StandingQueries(Watching):
             if (asked := self._asked[place]) is not None
         }
 
-    def relevance(self, watch_id: str, read: "_ReadNote") -> tuple[Watch, float] | None:
-        """Return a standing query and how relevant a note is to it by itself; None if it is not, or not wanted."""
-        place = self._place.get(watch_id)
-        asked = None if place is None else self._asked[place]
-        note, forms, filters = read
-        index = self._index
-        if asked is None or note.row not in index.index:
+    def relevance_of(self, read: "_ReadNote") -> _Relevance | None:
+        """Return what judges a note by each of its standing queries, until the next change; None if it is gone.
+
+        That returns a standing query and how relevant the note is to it by itself; None if it is not, or not wanted.
+        """
+        (note, forms, filters), focus = read, self._index.focus
+        if note.row not in self._index.index:
             return None
-        if not asked.unknown.isdisjoint(forms):
-            asked.resolve(index.focus)
-        judged = index.focus.judge(asked.watch.query, asked.resolved, filters, note.row, 1.0)
-        if not judged.relevant:
-            return None
-        # Its nugget may have another name by now, if it is about one.
-        watch = asked.watch if asked.watch.nugget is None else self._shelf.view.watches.get(watch_id)
-        if watch is None or not filters_of_watch(watch, filters.now).admits(note):
-            return None
-        return watch, judged.relevance
+        place_of, asked_at = self._place.get, self._asked
+        relevance_of = focus.relevance_of(note.row, filters)
+
+        def judge(watch_id: str) -> tuple[Watch, float] | None:
+            place = place_of(watch_id)
+            asked = None if place is None else asked_at[place]
+            if asked is None:
+                return None
+            if not asked.unknown.isdisjoint(forms):
+                asked.resolve(focus)
+            relevance = relevance_of(asked.watch.query, asked.resolved)
+            if not relevance:
+                return None
+            # Its nugget may have another name by now, if it is about one.
+            watch = asked.watch if asked.watch.nugget is None else self._shelf.view.watches.get(watch_id)
+            if watch is None or not filters_of_watch(watch, filters.now).admits(note):
+                return None
+            return watch, relevance
+
+        return judge
 
     def score(self, watch: Watch, note: Note) -> float:
         """Return the score that recall gives *note*; 0 if it is not among the best."""
@@ -277,11 +282,12 @@ class _ReadNote(NamedTuple):
 class _Run(MatchRun):
     """The look at one change: first all words, then one standing query after the other."""
 
-    def __init__(self, standing: StandingQueries, shelf: Shelf, row: LogRow) -> None:
+    def __init__(self, standing: StandingQueries, shelf: Shelf, row: LogRow, note: Note | None) -> None:
         self._found: list[WatchMatch] = []
         self._standing = standing
         self._shelf = shelf
         self._row = row
+        self._note = note
         self._left: list[str] | None = None
         self._read: _ReadNote | None = None
 
@@ -290,24 +296,36 @@ class _Run(MatchRun):
         """What was found by now."""
         return self._found
 
+    @property
+    def note(self) -> Note | None:
+        """The note that was changed. See the port."""
+        return self._note
+
     def advance(self, until: float) -> bool:
         """Go on until that time; at least one step is taken. See the port."""
-        clock = self._shelf.clock
-        while True:
-            if self._left is None:
-                if self._standing.prepare():
-                    self._left = self._candidates()
-            elif self._left:
-                self._ask(self._left.pop())
-            else:
-                return True
-            if clock.monotonic() >= until and self._left != []:
+        monotonic = self._shelf.clock.monotonic
+        while self._left is None:
+            if self._standing.prepare():
+                self._left = self._candidates()
+            if monotonic() >= until and self._left != []:
                 return False
+        if not self._left:
+            return True
+        assert self._read is not None
+        if (judge := self._standing.relevance_of(self._read)) is None:
+            self._left.clear()
+            return True
+        while self._left:
+            self._ask(judge, self._left.pop())
+            if monotonic() >= until and self._left:
+                return False
+        return True
 
     def _candidates(self) -> list[str]:
         assert self._row.row is not None
-        note = self._shelf.view.notes.by_rows([self._row.row]).get(self._row.row)
-        if note is None:
+        if self._note is None:
+            self._note = self._shelf.view.notes.by_rows([self._row.row]).get(self._row.row)
+        if (note := self._note) is None:
             return []
         read = self._read = self._standing.read(note)
         near = self._standing.near(read)
@@ -337,16 +355,15 @@ class _Run(MatchRun):
         watch = self._shelf.view.watches.get(watch_id)
         return watch is not None and filters_of_watch(watch, self._shelf.clock.now()).admits(note)
 
-    def _ask(self, watch_id: str) -> None:
-        read = self._read
-        assert read is not None
-        if (found := self._standing.relevance(watch_id, read)) is None:
+    def _ask(self, judge: _Relevance, watch_id: str) -> None:
+        if (found := judge(watch_id)) is None:
             return
         watch, relevance = found
         if self._row.seq <= watch.since_seq:
             return
-        if watch.min_score is None or self._standing.score(watch, read.note) >= watch.min_score:
-            self._found.append(WatchMatch(watch.id, read.note.id, relevance, watch.principal))
+        assert self._note is not None
+        if watch.min_score is None or self._standing.score(watch, self._note) >= watch.min_score:
+            self._found.append(WatchMatch(watch.id, self._note.id, relevance, watch.principal))
 
 
 def _forms(analyzer: Analyzer, document: Document) -> set[str]:

