@@ -47,6 +47,14 @@ def large() -> RecallIndex:
     return index
 
 
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Where another process was to compile; none is started."""
+    asked: list[Path] = []
+    monkeypatch.setattr(compiled, "compile_beside", asked.append)
+    return asked
+
+
 def found(index: RecallIndex) -> list[Any]:
     return [index.search(query, wanted, 20) for query in QUERIES for wanted in FILTERS]
 
@@ -67,7 +75,9 @@ def test_compiled_loops_give_the_same_as_numpy(tmp_path: Path) -> None:
     assert any((tmp_path / "compiled").rglob("*.nbc"))
 
 
-def test_numpy_answers_until_a_large_shelf_asks_for_the_loops(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_numpy_answers_until_a_large_shelf_asks_for_the_loops(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, beside: list[Path]
+) -> None:
     loaded, asked = Event(), []
 
     def load(directory: Path) -> compiled.CompiledLoops:
@@ -94,7 +104,7 @@ def test_numpy_answers_until_a_large_shelf_asks_for_the_loops(monkeypatch: pytes
     assert engine.name == "numpy"  # it is being loaded
     loaded.set()
     threads[0].join(10)
-    assert (asked, engine.name, engine.problem) == ([tmp_path], "compiled", None)
+    assert (beside, asked, engine.name, engine.problem) == ([tmp_path], [tmp_path], "compiled", None)
     assert [hit.id for hit in index.search("tea", RECALLABLE, 5).hits] == [hit.id for hit in before.hits]
 
 
@@ -107,18 +117,48 @@ def test_without_the_extra_numpy_goes_on(
     assert (engine.loops, bool(engine.problem)) == (None, problem)
 
 
-def test_what_was_compiled_and_is_damaged_is_compiled_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_was_compiled_and_is_damaged_is_compiled_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, beside: list[Path]
+) -> None:
     kept = tmp_path / "compiled"
     kept.mkdir()
+    (kept / "damaged").touch()
 
     def load(directory: Path) -> compiled.CompiledLoops:
-        if directory.exists():
+        if (directory / "damaged").exists():
             raise EOFError
         return compiled.CompiledLoops(lambda function: function)
 
     monkeypatch.setattr(compiled, "compiled_loops", load)
     compiled._load("auto", kept)
-    assert (engine.name, engine.problem) == ("compiled", None)
+    assert (engine.name, engine.problem, beside) == ("compiled", None, [kept, kept])
+
+
+def test_another_process_compiles_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Some ten seconds: numba compiles."""
+    kept, started = tmp_path / "compiled", []
+    start = compiled.compile_beside
+
+    def count(directory: Path) -> None:
+        started.append(directory)
+        start(directory)
+
+    monkeypatch.setattr(compiled, "compile_beside", count)
+    for _ in range(2):
+        engine.loops = None
+        compiled._load("compiled", kept)
+        assert (engine.name, engine.problem) == ("compiled", None)
+    assert started == [kept]
+    held = {file: file.stat().st_mtime_ns for file in kept.rglob("*.nbc")}
+    assert held
+    compiled.compiled_loops(kept)
+    assert {file: file.stat().st_mtime_ns for file in kept.rglob("*.nbc")} == held  # nothing was compiled here
+
+
+def test_who_compiles_for_another_process_ends_if_that_is_gone(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", compiled.__name__, str(tmp_path / "compiled"), "1"]  # as if it had ended before
+    assert subprocess.run(command, check=False, timeout=60).returncode == 0
+    assert not (tmp_path / "compiled").exists()
 
 
 def test_a_directory_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -1,14 +1,23 @@
-"""The compiled loops: numba compiles them once per data directory and version, and keeps the result on disk."""
+"""The compiled loops: numba compiles them once per data directory and version, and keeps the result on disk.
+
+To compile them takes half a minute of the interpreter, and requests would share it. So a process of its own does it,
+and the daemon loads what that has made.
+"""
 
 import ctypes
 import os
 import shutil
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
 from importlib.util import find_spec
 from mmap import PAGESIZE, PROT_EXEC, PROT_READ, mmap
 from pathlib import Path
 from pickle import UnpicklingError
+from signal import SIGKILL
 from stat import S_ISDIR, S_IWGRP, S_IWOTH
+from subprocess import DEVNULL, SubprocessError, run
 from threading import Thread, local
 from typing import Any, Final, Literal
 
@@ -21,6 +30,10 @@ from shelfd.memory.recall.fields import K1, B
 from shelfd.memory.recall.inverted import Bytes, Numbers
 
 _EXTRA: Final = 'the extra "fast" of the package'
+#: Of a process: it is sent that signal when the one that started it ends.
+_PR_SET_PDEATHSIG: Final = 1
+#: How much the process that compiles yields to others, and how long it may take in all.
+_NICE, _LONGEST_S = 10, 600
 _FORBIDDEN: Final = "the daemon may not run what it compiles: see MemoryDenyWriteExecute of its service"
 
 
@@ -164,16 +177,49 @@ def _load(choice: str, directory: Path) -> None:
         return
     try:
         try:
-            engine.loops = compiled_loops(directory)
+            engine.loops = _loaded(directory)
         except (EOFError, UnpicklingError, ValueError):  # what is on disk is damaged
             shutil.rmtree(directory)
-            engine.loops = compiled_loops(directory)
+            engine.loops = _loaded(directory)
     except _ForeignError:
         engine.problem = f"not used: somebody else may have put what is in {directory} there; remove it"
     except OSError as error:
         engine.problem = f"the loops could not be compiled in {directory}: {error.strerror}"
     except (ImportError, RuntimeError) as error:
         engine.problem = f"the loops could not be compiled in {directory}: {type(error).__name__}"
+
+
+def _loaded(directory: Path) -> CompiledLoops:
+    """Load the loops; what another process can compile of them it does before."""
+    _claim(directory)
+    if not _mark_in(directory).exists():
+        compile_beside(directory)
+    return compiled_loops(directory)
+
+
+def compile_beside(directory: Path) -> None:
+    """Have another process compile the loops. If it fails, it is left to this one to find out why."""
+    command = [sys.executable, "-P", "-m", __name__, str(directory), str(os.getpid())]
+    with suppress(OSError, SubprocessError):
+        run(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, timeout=_LONGEST_S, check=False)  # noqa: S603 - its own interpreter
+
+
+def _compile_for(directory: Path, parent: int) -> None:
+    """Compile the loops for the process *parent*, which started this one and is not to be survived."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, SIGKILL)
+    if os.getppid() != parent:  # it ended before that was known
+        return
+    with suppress(OSError):  # a service may be forbidden to
+        os.nice(_NICE)
+    compiled_loops(directory)
+    _mark_in(directory).touch()
+
+
+def _mark_in(directory: Path) -> Path:
+    """The file that is there once the loops as they are now are compiled, by the numba and Python there are."""
+    source = Path(loops.__file__).stat()
+    made_by = version("numba"), sys.implementation.cache_tag, source.st_mtime_ns, source.st_size
+    return directory / "-".join(map(str, made_by))
 
 
 def may_compile() -> bool:
@@ -196,10 +242,7 @@ def compiled_loops(directory: Path) -> CompiledLoops:
         OSError: If the directory cannot be written.
         RuntimeError: If numba cannot use it, or others can write there: what it keeps is run.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    held = directory.lstat()
-    if not S_ISDIR(held.st_mode) or held.st_uid not in (os.getuid(), 0) or held.st_mode & (S_IWGRP | S_IWOTH):
-        raise _ForeignError
+    _claim(directory)
 
     import numba
     from numba.core import config
@@ -218,6 +261,19 @@ def compiled_loops(directory: Path) -> CompiledLoops:
     return found
 
 
+def _claim(directory: Path) -> None:
+    """Make *directory*, or make sure that nobody else can have put anything there: what is there is run.
+
+    Raises:
+        OSError: If it cannot be made.
+        RuntimeError: If others can write there.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    held = directory.lstat()
+    if not S_ISDIR(held.st_mode) or held.st_uid not in (os.getuid(), 0) or held.st_mode & (S_IWGRP | S_IWOTH):
+        raise _ForeignError
+
+
 def _try(found: CompiledLoops) -> None:
     """Call each loop, so that it is compiled for the arrays that an index has, and may have once it has grown."""
     columns = Columns()
@@ -232,3 +288,7 @@ def _try(found: CompiledLoops) -> None:
         vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))
         found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
         found.with_rules(one, document, columns, None, False, 0)
+
+
+if __name__ == "__main__":
+    _compile_for(Path(sys.argv[1]), int(sys.argv[2]))
