@@ -41,7 +41,7 @@ def arity_of(
         return _ONE if is_named and (len(core) == _NAMED or value[-1].isdigit()) else _MANY
     if verb in _BELONG and (joined[:1] in _TO_MEMBERS or not lists["groups"].isdisjoint(core)):
         return _MANY
-    if verb in lists["same_kind"]:
+    if verb in lists["same_kind"] or (verb in lists["running"] and _has_system(subject, core, lexicon)):
         return Arity.SAME_KIND
     if joined and core and (core[-1] in lists["periods"] or core[-1].endswith("ferien")):
         return _MANY  # what is done in the holidays
@@ -71,6 +71,15 @@ def _is_circumstance(verb: str, joined: list[str], core: tuple[str, ...], lexico
     if verb in lists["plural_verbs"] or f"{verb}_{joined[0]}" in lists["plural_links"]:
         return False
     return joined[0] in lists["single_links"]
+
+
+def _has_system(subject: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether it is a machine's operating system that is said: somebody may run several, a machine runs one."""
+    category, lists = lexicon.categories.get, lexicon.lists
+    if not any(category(word) == category("linux") for word in core):
+        return False
+    is_known = not (lists["kinds"].isdisjoint(subject) and lists["concrete_nouns"].isdisjoint(subject))
+    return is_known or any(word[0].isalpha() and not word.isalpha() for word in subject)  # as nova-2
 
 
 def _is_functional(

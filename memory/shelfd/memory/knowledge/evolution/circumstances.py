@@ -1,10 +1,11 @@
 """What ends with something else: with a death, a move, another diet; and what begins again."""
 
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
-from shelfd.memory.knowledge.evolution.marking import WITHOUT
+from shelfd.memory.knowledge.evolution.marking import WITH, WITHOUT
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
 from shelfd.memory.knowledge.evolution.values import exclude_each_other, joining
@@ -158,23 +159,41 @@ def _is_served(new: Statement, old: Statement) -> bool:
 
 
 def goes_without(new: Statement, old: Statement) -> bool:
-    """Return whether something is done without now what it was done with, or the other way round: crutches, sugar."""
-    if new.verb != old.verb or not (new.now or new.corrects) or new.adds or new.event or old.event or old.several:
-        return False
-    if new.language in ("zh", "ja"):
+    """Return whether something is done without what it was done with, or the other way round: crutches, sugar."""
+    if new.verb != old.verb or new.adds or new.event or old.event or old.several or new.language in ("zh", "ja"):
         return False
     if new.language == "en":  # where "without" denies
-        with_it, without = (new, old) if new.positive else (old, new)
-        is_means = with_it.link in lexicon("en")["means"] and with_it.positive and not without.positive
-        return is_means and not without.link
-    if not (new.positive and old.positive):
+        if new.positive is old.positive:
+            return False  # as most
+        done, undone = (new, old) if new.positive else (old, new)
+        left_out = {*undone.core, *undone.rest}
+        said = list(done.core) if done.link in lexicon("en")["means"] and not undone.link else _with(done)
+    else:
+        given_up, had = (WITHOUT.isdisjoint(each.words) for each in (old, new))
+        if given_up is had or not (new.positive and old.positive):
+            return False
+        done, undone = (old, new) if given_up else (new, old)
+        left_out = _without(undone)
+        is_other = new.now or new.corrects  # "on crutches", in whatever way that is said
+        said = _with(done) or ([*done.core] if is_other and left_out <= {*done.core} else [])
+    thing = {word for word in left_out if not _forms(word).isdisjoint(said)}
+    if not said or not thing or _forms(said[-1]).isdisjoint(thing):
         return False
-    given_up, had = _without(new), _without(old)
-    if bool(given_up) is bool(had):
-        return False
-    after, before = ({*each.core, *each.rest} for each in (new, old))
-    thing = given_up or had
-    return thing <= after & before and {word for word in before - thing if word[0] != "#"} <= after
+    others, rest = {*done.core, *done.rest}.difference(said), {*undone.core, *undone.rest} - thing
+    return others <= rest if new.now or new.corrects else others == rest
+
+
+def _forms(word: str) -> set[str]:
+    """Return *word* as one and as several."""
+    return {word, f"{word}s", word.removesuffix("s")}
+
+
+def _with(statement: Statement) -> Sequence[str]:
+    """Return what something is done with, however much of it; nothing if that is not said."""
+    words, lists = statement.words, lexicon(statement.language).lists
+    at = next((at for at, word in enumerate(words) if word in WITH), len(words))
+    ends = lists["prepositions"] - lists["of"]
+    return list(takewhile(lambda word: word not in ends, words[at + 1 :]))
 
 
 def _without(statement: Statement) -> set[str]:

@@ -225,13 +225,14 @@ def _exchanged(new: Statement, old: Statement) -> Judgement:
 
 def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
+    if goes_without(new, old):
+        is_wrong = new.corrects and not new.now
+        return Judgement(Verdict.CORRECTED, "said not to be so") if is_wrong else updated(new, "another state")
     is_pending = old.now and not old.positive  # what is not so yet will be
     is_denied = new.corrects and not new.positive  # what never was is not
     if new.verb != old.verb or not (new.event == old.event or is_pending or is_denied):
         return ADDS
-    if new.link != old.link and not goes_without(new, old):
-        return ADDS
-    if new.amounts != old.amounts:
+    if new.link != old.link or new.amounts != old.amounts:
         return ADDS
     if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb):
         return ADDS

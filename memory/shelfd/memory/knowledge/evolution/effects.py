@@ -149,7 +149,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     is_use = bool(old.verb) and old.verb not in HAVE and says_alike(old.language, old.verb, USE.get(old.language, ""))
     if old.event and (times(old) or not is_use):  # what somebody had was over before
         return ADDS
-    if _is_no_longer_there(new, old):
+    if _is_no_longer_there(new, old) or _is_no_longer_done(new, old):
         return updated(new, "no longer holds")
     if _is_done_by_another_verb(new, old):
         return updated(new, "no longer used") if is_done_with(new, {*new.core, *new.rest}, old) else ADDS
@@ -238,6 +238,12 @@ def _is_no_longer_there(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja") or new.verb != "be" or old.verb not in lexicon(new.language)["staying"]:
         return False
     return bool(old.link) and new.link.split()[:1] == old.link.split()[:1] and new.core == old.core and not new.rest
+
+
+def _is_no_longer_done(new: Statement, old: Statement) -> bool:
+    """Return whether what was done, by whom- or wherever, is not done any more: "no longer guarded"."""
+    is_it = new.verb == old.verb == "be" and not new.link and len(new.core) == 1 and not new.rest
+    return is_it and old.link.split()[:1] == [*new.core]
 
 
 def _is_of_a_part(new: Statement, old: Statement) -> bool:

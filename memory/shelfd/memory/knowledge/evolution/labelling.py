@@ -181,6 +181,8 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if label[0] in words["headings"] and (len(label) == 1 or label[1] in words["prepositions"]):
         return False
+    if label[-1] in words["announcing"]:
+        return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
     return words["be"].isdisjoint(label) and not any(

@@ -58,6 +58,7 @@ def _denial(words: Sequence[str], lexicon: AlphabeticLexicon, *, is_ended: bool)
 
 #: Before what something is not done with.
 WITHOUT: Final = frozenset(("without", "ohne", "sin", "sans"))
+WITH: Final = frozenset(("with", "mit", "con", "avec"))
 
 
 def tells_of_past(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:

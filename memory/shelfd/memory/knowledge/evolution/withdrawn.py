@@ -221,7 +221,9 @@ def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: Alphabeti
     if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
         return False
     whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
-    return said.named <= whom and said.verb | said.value <= found.before
+    is_contrast = found.kind is Ending.DENIES and found.phrase[0][0] not in cues(found.language).placing
+    around = found.every if is_contrast else found.before  # "it is Ann, not Bob, who leads the team"
+    return said.named <= whom and said.verb | said.value <= around
 
 
 def _is_given_away(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
