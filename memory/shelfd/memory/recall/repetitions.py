@@ -17,7 +17,7 @@ _said_of: Final = attrgetter(
     *("nugget", "kind", "type", "subject", "scope", "author", "occurred_at", "turn", "valid_from", "valid_to"),
     *("pinned", "tier", "importance", "confidence"),
 )
-#: Notes whose text is kept as a number: some 100 bytes each.
+#: Texts that are kept as a number: some 100 bytes each.
 _KEPT: Final = 4_096
 #: Characters that are compared word by word; longer notes are the same if they are equal.
 _COMPARED: Final = 4_000
@@ -32,7 +32,7 @@ class Repetitions:
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[int, int] = {}  #: by the hash of a text
 
     def are_there(self, notes: Sequence[Note]) -> bool:
         """Return whether two of *notes* may say the same; False for certain."""
@@ -55,11 +55,11 @@ class Repetitions:
     def _number(self, note: Note) -> int:
         """Return a number that notes with the same words have in common."""
         text = hash((note.title, note.content))
-        number = self._numbers.get((note.row, text))
+        number = self._numbers.get(text)
         if number is None:
             if len(self._numbers) >= _KEPT:
                 self._numbers.clear()
-            number = self._numbers[note.row, text] = hash(self._said(note))
+            number = self._numbers[text] = hash(self._said(note))
         return number
 
     def _said(self, note: Note) -> Hashable:
