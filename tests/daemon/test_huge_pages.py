@@ -115,5 +115,17 @@ def test_it_is_done_when_memory_has_grown_and_seldom_later(monkeypatch: pytest.M
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(huge_pages.follow(clock))  # type: ignore[arg-type]
     assert gathered == [1, 3]
-    assert clock.slept[:3] == [timedelta(seconds=1), timedelta(seconds=2), timedelta(seconds=4)]
+    assert clock.slept[:4] == [timedelta(seconds=seconds) for seconds in (1, 1, 2, 4)]
     assert clock.slept[-1] == timedelta(minutes=10)
+
+
+def test_it_is_done_soon_again_once_memory_has_grown_by_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, gathered = iter([100 << 20] * 6 + [400 << 20] + [401 << 20] * 6), []
+    monkeypatch.setattr(huge_pages, "_collapse", lambda: lambda _: True)
+    monkeypatch.setattr(huge_pages, "_resident", lambda: next(sizes))
+    clock = Steps(11)
+    monkeypatch.setattr(huge_pages, "gather", lambda _: gathered.append(len(clock.slept)))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(huge_pages.follow(clock))  # type: ignore[arg-type]
+    assert gathered == [1, 7]
+    assert clock.slept == [timedelta(seconds=seconds) for seconds in (1, 1, 2, 4, 8, 16, 32, 1, 2, 4, 8)]

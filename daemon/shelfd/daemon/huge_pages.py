@@ -26,7 +26,9 @@ _LEAST: Final = 3 * _HUGE // mmap.PAGESIZE // 4
 _SWITCH: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 #: Memory that is nobody else's: from where to where, and neither a file's nor a stack.
 _OWN: Final = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
-_SOON: Final = timedelta(seconds=1)  #: after the start, memory is looked at for the first time
+#: After the start, and after memory has grown by much, it is looked at.
+_SOON: Final = timedelta(seconds=1)
+_MUCH: Final = 9 / 8
 _SELDOM: Final = timedelta(minutes=10)  #: between two looks later
 
 #: Asks for a huge page at an address; false if the kernel has none to give.
@@ -34,7 +36,7 @@ _Collapse: TypeAlias = Callable[[int], bool]
 
 
 async def follow(clock: Clock) -> None:
-    """Gather memory whenever it has grown, on a thread; seldom once the daemon is at work for long.
+    """Gather memory whenever it has grown, on a thread; seldom once the daemon is at work for long and grows no more.
 
     It ends where there are no huge pages, or nobody may see what is in memory.
     """
@@ -43,8 +45,8 @@ async def follow(clock: Clock) -> None:
     with suppress(OSError):  # of what is read in /proc
         while collapse is not None:
             await clock.sleep(delay)
-            delay = min(2 * delay, _SELDOM)
             size = _resident()
+            delay = _SOON if size >= known * _MUCH else min(2 * delay, _SELDOM)  # as while many notes are taken in
             if size >= known + _HUGE:
                 known = size
                 await asyncio.to_thread(gather, collapse)
