@@ -17,6 +17,7 @@ _WRITTEN: Final = {
     "fr": re.compile(r"[éàâèêëîïôûùœç]|\b(?:[dlnjsmtc]|qu)['’](?=\w\w)", re.IGNORECASE),
 }
 _SIGNS: Final = "'.,:"
+_GERMAN, _FRENCH = ALPHABETIC.index("de"), ALPHABETIC.index("fr")
 _SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)\W?$")
 
 
@@ -38,10 +39,15 @@ def language_of(text: str) -> str:
             return "zh"
     others, foreign, shares = telling()
     words = _words_of(text)
-    if (foreign if text.isascii() else others).isdisjoint(words):  # as most
+    is_german = "am" in words and "i" not in words  # which stands before it in English
+    if (foreign if text.isascii() else others).isdisjoint(words) and not is_german:  # as most
         return ALPHABETIC[0]
     counts = sum(map(shares.__getitem__, shares.keys() & words))
     found = [counts >> at * COUNT_BITS & COUNTED for at in range(len(ALPHABETIC))]
+    if is_german:
+        found[_GERMAN] += 2
+    if " :" in text:
+        found[_FRENCH] += 1
     most = max(found)
     best = [language for language, count in zip(ALPHABETIC, found, strict=True) if count == most]
     return best[0] if len(best) == 1 else _written_as(text, best)
