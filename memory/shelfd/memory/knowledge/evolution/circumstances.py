@@ -325,7 +325,8 @@ _YEARS: Final = (1900, 2100)
 def is_of_a_day(statement: Statement) -> bool:
     """Return whether it is told on which day or in which year something happened."""
     said = (*statement.core, *statement.rest)
-    if any(word[0] == "~" for word in said):
+    parts = frozenset[str]() if statement.language in ("zh", "ja") else lexicon(statement.language)["day_parts"]
+    if any(word[0] == "~" and word[1:] not in parts for word in said):
         return True
     return "#" in said and any(_YEARS[0] <= number <= _YEARS[1] for number in statement.amounts)
 

@@ -19,7 +19,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_done_by_one, is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
@@ -33,6 +33,7 @@ from shelfd.memory.knowledge.evolution.otherwise import (
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
+from shelfd.memory.knowledge.evolution.subjects import speak_of_the_same
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
     another_time,
@@ -81,7 +82,7 @@ def _compared(new: Statement, old: Statement) -> Judgement:
         return NOTHING
     if new.words == old.words and (repeated := _repeated(new, old)) is not None:
         return repeated
-    same_subject = new.subject == old.subject or _is_whose(new.subject, old.subject)
+    same_subject = speak_of_the_same(new, old)
     if not new.subject or not old.subject or not (same_subject or _may_exchange(new, old)):
         return updated(new, "another is it") if is_held_by_another(new, old) else NOTHING
     if same_subject and is_numbered_otherwise(new, old):
@@ -102,18 +103,6 @@ def _compared(new: Statement, old: Statement) -> Judgement:
     if new.positive != old.positive:
         return _negated(new, old)
     return _other_value(new, old)
-
-
-def _is_whose(subject: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether two subjects are the same but that one says that it is the speaker's, or its status."""
-    difference = subject ^ other
-    if len(difference) != 1 or not subject or not other:
-        return False
-    return difference <= STATUS or (difference == _MINE and len(subject) + len(other) > _LONG_AND_MINE)
-
-
-_MINE: Final = frozenset((ME,))
-_LONG_AND_MINE: Final = 4  #: words: two of each, and whose it is in one
 
 
 def _otherwise_intended(new: Statement, old: Statement) -> Judgement:

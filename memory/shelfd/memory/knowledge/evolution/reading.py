@@ -222,9 +222,11 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
 
 
 def _follows(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
-    """Return whether a verb comes at *at*, perhaps after a word like "now", or "not"."""
+    """Return whether a verb comes at *at*, perhaps after a pronoun, a word like "now", or "not"."""
     if at < len(words) - 1 and words[at] in lexicon_["denying"]:
         return True
+    if at < len(words) and words[at] in lexicon_["clause_subjects"]:
+        at += 1
     if at < len(words) and words[at] in lexicon_["fillers"]:
         at += 1
     if at >= len(words):

@@ -105,6 +105,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             sought += _instead(statement, whom)
         if now:
             sought += _now(statement, whom)
+            if link and len(subject) > 1:  # the speaker of the kitchen, which was there, is somewhere else
+                sought += [(_subject(language, subject - {word}), f"c {word}") for word in subject]
         if now or value is _STATE or (link and slot is _ONE and value is _NAME):
             sought += _by_being(statement, whom)
     return shared, standing, sought
