@@ -54,7 +54,7 @@ def on_terminal(command: str) -> str:
     return f'NO_COLOR=1 COLUMNS=200 script --quiet --return --command "{command}" /dev/null'
 
 
-CREATE = 'shelfd call shelf.create \'{"shelf": "work"}\''
+CREATE = 'shelfd call shelf.create \'{"shelf": "team"}\''
 STOP = "kill $(cat ~/pid); while kill -0 $(cat ~/pid) 2> /dev/null; do sleep 0.05; done"
 READY = "until grep -q READY ready; do sleep 0.05; done"
 START = f"rm -f ready; shelfd run --embedded-broker > ready 2> log & echo $! > ~/pid; {READY}"
@@ -70,7 +70,7 @@ SHOWN = (
     Shown(
         "operations",
         CREATE,
-        instead=f"{CREATE}; shelfd remember 'the report is due on Friday' --shelf work; shelfd call shelf.list",
+        instead=f"{CREATE}; shelfd remember 'the report is due on Friday' --shelf team; shelfd call shelf.list",
     ),
     Shown(
         "operations",
@@ -88,9 +88,9 @@ SHOWN = (
     Shown("operations", "shelfd status", instead=on_terminal("shelfd status; shelfd doctor")),
     Shown(
         "operations",
-        "shelfd remember x --shelf work",
-        f"{STOP}; echo no database > .local/share/shelfd/shelves/work/shelf.db; {START}",
-        "shelfd remember x --shelf work; shelfd status",
+        "shelfd remember x --shelf team",
+        f"{STOP}; echo no database > .local/share/shelfd/shelves/team/shelf.db; {START}",
+        "shelfd remember x --shelf team; shelfd status",
     ),
     Shown(
         "operations",

@@ -106,26 +106,25 @@ class Steps:
         self.slept.append(delay)
 
 
-def test_it_is_done_when_memory_has_grown_and_seldom_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, gathered = iter([100 << 20, 101 << 20, 102 << 20, *[103 << 20] * 20]), []
+def looks(monkeypatch: pytest.MonkeyPatch, mebibytes: list[int], most: int) -> tuple[list[int], list[int]]:
+    """After which of so many pauses memory of these sizes is gathered, and the seconds of each pause."""
+    sizes, gathered, clock = iter(mebibytes), list[int](), Steps(most)
     monkeypatch.setattr(huge_pages, "_collapse", lambda: lambda _: True)
-    monkeypatch.setattr(huge_pages, "_resident", lambda: next(sizes))
-    clock = Steps(14)
+    monkeypatch.setattr(huge_pages, "_resident", lambda: next(sizes) << 20)
     monkeypatch.setattr(huge_pages, "gather", lambda _: gathered.append(len(clock.slept)))
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(huge_pages.follow(clock))  # type: ignore[arg-type]
+    return gathered, [int(pause.total_seconds()) for pause in clock.slept]
+
+
+def test_it_is_done_when_memory_has_grown_and_seldom_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    gathered, pauses = looks(monkeypatch, [100, 101, 102, *[103] * 20], 14)
     assert gathered == [1, 3]
-    assert clock.slept[:4] == [timedelta(seconds=seconds) for seconds in (1, 1, 2, 4)]
-    assert clock.slept[-1] == timedelta(minutes=10)
+    assert pauses[:4] == [1, 1, 2, 4]
+    assert pauses[-1] == 600
 
 
 def test_it_is_done_soon_again_once_memory_has_grown_by_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes, gathered = iter([100 << 20] * 6 + [400 << 20] + [401 << 20] * 6), []
-    monkeypatch.setattr(huge_pages, "_collapse", lambda: lambda _: True)
-    monkeypatch.setattr(huge_pages, "_resident", lambda: next(sizes))
-    clock = Steps(11)
-    monkeypatch.setattr(huge_pages, "gather", lambda _: gathered.append(len(clock.slept)))
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(huge_pages.follow(clock))  # type: ignore[arg-type]
+    gathered, pauses = looks(monkeypatch, [100] * 6 + [400] + [401] * 6, 11)
     assert gathered == [1, 7]
-    assert clock.slept == [timedelta(seconds=seconds) for seconds in (1, 1, 2, 4, 8, 16, 32, 1, 2, 4, 8)]
+    assert pauses == [1, 1, 2, 4, 8, 16, 32, 1, 2, 4, 8]

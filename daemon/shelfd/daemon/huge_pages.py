@@ -26,9 +26,8 @@ _LEAST: Final = 3 * _HUGE // mmap.PAGESIZE // 4
 _SWITCH: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 #: Memory that is nobody else's: from where to where, and neither a file's nor a stack.
 _OWN: Final = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
-#: After the start, and after memory has grown by much, it is looked at.
-_SOON: Final = timedelta(seconds=1)
-_MUCH: Final = 9 / 8
+_SOON: Final = timedelta(seconds=1)  #: until memory is looked at after the start, or after it has grown by much
+_MUCH: Final = 9 / 8  #: times as much as before
 _SELDOM: Final = timedelta(minutes=10)  #: between two looks later
 
 #: Asks for a huge page at an address; false if the kernel has none to give.

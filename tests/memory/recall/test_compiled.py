@@ -1,6 +1,8 @@
 """The compiled loops give what numpy gives, and are loaded when they are of use."""
 
+import os
 import random
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,6 +155,34 @@ def test_another_process_compiles_once(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert held
     compiled.compiled_loops(kept)
     assert {file: file.stat().st_mtime_ns for file in kept.rglob("*.nbc")} == held  # nothing was compiled here
+
+
+#: Starts what compiles, says which process that is, and waits for it.
+_WAITING: str = """
+import subprocess, sys
+from pathlib import Path
+from shelfd.memory.recall import compiled
+
+def run(command, **named):
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    print(child.pid, flush=True)
+    child.wait()
+
+compiled.run = run
+compiled.compile_beside(Path(sys.argv[1]))
+"""
+
+
+def test_who_compiles_for_another_process_ends_with_it(tmp_path: Path) -> None:
+    kept = tmp_path / "compiled"
+    with subprocess.Popen([sys.executable, "-c", _WAITING, str(kept)], stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout is not None
+        child = os.pidfd_open(int(waiting.stdout.readline()))
+        waiting.kill()
+    ended, _, _ = select.select([child], [], [], 60)
+    os.close(child)
+    assert ended
+    assert not [file for file in kept.glob("*") if file.is_file()]  # which there is once all is compiled
 
 
 def test_who_compiles_for_another_process_ends_if_that_is_gone(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ _GROWTH: Final = 1.25
 _WORTH_RELATED: Final = 0.6
 #: Coverage that words alone may add: the note before it may have some, a number may stand for one.
 _BESIDE: Final = 0.1
-#: Of a query without words that weigh anything: what nothing is divided by.
+#: The weight of a query whose words weigh nothing, so that nothing is divided by zero.
 _LEAST_WEIGHT: Final = 1e-9
 #: Coverage from which on a note with a name is looked at closer: its name may stand in the query.
 _OF_NAMED: Final = 0.2

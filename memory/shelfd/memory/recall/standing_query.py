@@ -95,8 +95,8 @@ class Having:
 def gained(known: Sequence[Having]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return the places of the standing queries that have any of the *known* terms, how many telling ones, and worth.
 
-    Takes some 50 us for 10,000 standing queries, however few of them have any: sums of all there are, for to sort what
-    there is takes longer.
+    Takes some 50 us for 10,000 standing queries, however few of them have any: to sum up all of them takes less than to
+    sort those few.
     """
     places = np.frombuffer(b"".join([having.places for having in known]), np.int64)
     gains = np.bincount(places, np.frombuffer(b"".join([having.gains for having in known])))
