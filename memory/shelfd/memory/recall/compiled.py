@@ -1,7 +1,7 @@
 """The compiled loops: numba compiles them once per data directory and version, and keeps the result on disk.
 
-To compile them takes half a minute of the interpreter, and requests would share it. So a process of its own does it,
-and the daemon loads what that has made.
+To compile them takes seconds of the interpreter, half a minute beside requests that need it, too. So a process of its
+own does it, and the daemon loads what that has made.
 """
 
 import ctypes

@@ -64,6 +64,12 @@ def test_what_happened_on_two_dates_is_a_conflict_and_what_will_happen_a_change(
         ("gate: B22", "en"),
         ("Rocío prefers WhatsApp.", "en"),
         ("José: gold card", "en"),
+        ("Timeout am Gateway Otter:", "de"),
+        ("Standup: 9 am", "en"),
+        ("Alarm 6:30 am -> 7 am", "en"),
+        ("I am late", "en"),
+        ("Code PIN du portail :", "fr"),
+        ("status : green", "en"),
     ],
 )
 def test_a_language_is_told_by_its_words_and_else_by_how_it_is_written(text: str, language: str) -> None:

@@ -39,7 +39,7 @@ def language_of(text: str) -> str:
             return "zh"
     others, foreign, shares = telling()
     words = _words_of(text)
-    is_german = "am" in words and "i" not in words  # which stands before it in English
+    is_german = "am" in words and _is_german_am(words)
     if (foreign if text.isascii() else others).isdisjoint(words) and not is_german:  # as most
         return ALPHABETIC[0]
     counts = sum(map(shares.__getitem__, shares.keys() & words))
@@ -51,6 +51,12 @@ def language_of(text: str) -> str:
     most = max(found)
     best = [language for language, count in zip(ALPHABETIC, found, strict=True) if count == most]
     return best[0] if len(best) == 1 else _written_as(text, best)
+
+
+def _is_german_am(words: Sequence[str]) -> bool:
+    """Return whether "am" is the German preposition: in English it follows "I", or an hour."""
+    at = words.index("am")
+    return "i" not in words and at + 1 < len(words) and not (at and words[at - 1][-1].isdigit())
 
 
 def _written_as(text: str, languages: Sequence[str]) -> str:
