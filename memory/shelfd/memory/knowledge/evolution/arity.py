@@ -49,7 +49,6 @@ def arity_of(
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (verb in lists["telling_where"] and not lists["works"].isdisjoint(subject))  # of a story
     one = one or (kind is _NAME and _is_circumstance(verb, joined, core, lexicon))
-    one = one or (joined != [] and len(core) == _NAMED and core[0] in lists["coded"])  # goes to channel ops
     return Arity.ONE if one and kind is not Value.QUALITY else _MANY
 
 

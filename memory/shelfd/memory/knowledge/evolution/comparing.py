@@ -21,7 +21,7 @@ from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
-from shelfd.memory.knowledge.evolution.offices import is_done_by_one, is_held_by_another
+from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
     felt_otherwise,
     goes_on_elsewhere,
@@ -198,17 +198,16 @@ def _received(words: frozenset[str], new: Statement) -> frozenset[str]:
 def _may_exchange(new: Statement, old: Statement) -> bool:
     if new.effect is Effect.INSTEAD:
         return new.denied == old.subject
-    is_other = bool(new.now) or is_done_by_one(new)
-    return is_other and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core
+    return (
+        bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core
+    )
 
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:
     """Another now does what only one can do."""
     if new.language in ("zh", "ja") or not is_exchangeable(new):
         return NOTHING
-    is_other = new.now or (new.verb == old.verb and is_done_by_one(new))
-    is_same = new.core == old.core and new.rest == old.rest
-    if is_other and new.positive and old.positive and is_same and not old.event:
+    if new.now and new.positive and old.positive and new.core == old.core and new.rest == old.rest and not old.event:
         return updated(new, "another does it now")
     return NOTHING
 

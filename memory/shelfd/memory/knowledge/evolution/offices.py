@@ -47,10 +47,3 @@ def is_held_by_another(new: Statement, old: Statement) -> bool:
     if held is None or before is None or held.what != before.what:
         return False
     return held.who.isdisjoint(before.who)
-
-
-def is_done_by_one(statement: Statement) -> bool:
-    """Return whether one alone does what is said, though nothing says that another did before: leads the team."""
-    if statement.language in ("zh", "ja") or statement.amounts or statement.event or statement.adds:
-        return False
-    return statement.verb in lexicon(statement.language)["leading"]

@@ -16,7 +16,7 @@ from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
-from shelfd.memory.knowledge.evolution.offices import is_done_by_one, office_of
+from shelfd.memory.knowledge.evolution.offices import office_of
 from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
@@ -86,7 +86,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             if others:
                 standing += [(whom, f"c {word}") for word in others if word[0] not in "#~"]
             if positive and not event and language not in _SPACELESS and is_exchangeable(statement):
-                (shared if is_done_by_one(statement) else standing).append(_exchanged(statement))
+                standing.append(_exchanged(statement))
         if verb == "be" and not link and value is _NAME and len(subject) > 1 and language not in _SPACELESS:
             standing += _owned(statement)
         if verb == "be" and not link and (office := office_of(statement)) is not None:

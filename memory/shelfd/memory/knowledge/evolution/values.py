@@ -216,10 +216,7 @@ def _tells_when(statement: Statement) -> bool:
 
 def _is_of_one_time(statement: Statement, at: int) -> bool:
     """Return whether what is said with a time at *at* has one: the backup runs daily at two."""
-    lists = lexicon(statement.language).lists
-    functional = lists["functional"]
-    if statement.verb in lists["wanting"] and statement.words[at][1:] in lists["weekdays"]:
-        return True  # the digest on Sunday, and no longer on Friday
+    functional = lexicon(statement.language)["functional"]
     if ":" not in statement.words[at] or at == 0:
         return False
     before = statement.words[at - 1]
