@@ -76,8 +76,8 @@ def _is_circumstance(verb: str, joined: list[str], core: tuple[str, ...], lexico
 def _has_system(subject: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
     """Return whether it is a machine's operating system that is said: somebody may run several, a machine runs one."""
     category, lists = lexicon.categories.get, lexicon.lists
-    if not any(category(word) == category("linux") for word in core):
-        return False
+    if not core or category(core[0]) != category("linux") or any(map(str.isalpha, core[1:])):
+        return False  # nor "Linux games"
     is_known = not (lists["kinds"].isdisjoint(subject) and lists["concrete_nouns"].isdisjoint(subject))
     return is_known or any(word[0].isalpha() and not word.isalpha() for word in subject)  # as nova-2
 

@@ -153,6 +153,8 @@ def _is_served(new: Statement, old: Statement) -> bool:
     words = lexicon(new.language)
     if new.verb != old.verb and not words.alike(new.verb, old.verb):
         return False
+    if WITHOUT.isdisjoint(old.words) is not WITHOUT.isdisjoint(new.words):
+        return False  # without milk, and with sugar
     what, before = ({*each.core, *each.rest} for each in (new, old))
     same, served = what & before, words["served"]
     return bool(same - served) and what != before and bool(before - same) and what ^ before <= served

@@ -29,6 +29,9 @@ def _is_from_there(new: Statement, old: Statement) -> bool:
         return False
     if not old.subject or new.subject != old.subject | {*old.core} or old.event or old.rest:
         return False
-    spots = lexicon(new.language)["spots"]
+    lists = lexicon(new.language).lists
+    if not lists["abstract"].isdisjoint(old.core) or not new.rest.isdisjoint(old.core):
+        return False  # who is on leave, or in another house of the same town
+    spots = lists["spots"]
     are_places = all(each.value is Value.NAME and not spots.isdisjoint(each.link.split()) for each in (new, old))
     return are_places and new.positive and old.positive
