@@ -69,8 +69,19 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_used:  # "uses MySQL as its database"
         return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
     if held:
-        return _told(language, (*core, *rest), held, subject, is_noun=False)
+        is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
+        what = core[1:] if is_named else core  # "commands the airship Halcyon"
+        return _told(language, (*what, *rest), held, subject, is_noun=False)
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
+
+
+def names(statement: Statement) -> bool:
+    """Return whether the value of a statement is said to be a name: "is called Mio", "the app's name is Quillon"."""
+    verb, link = statement.verb, statement.link
+    known = _known(statement.language)
+    if verb == "be" and not link:
+        return any(known.keys.get(word) == known.name for word in statement.subject)
+    return known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb) == known.name
 
 
 def owned(statement: Statement) -> frozenset[str]:
@@ -126,7 +137,10 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if told.value == before.value:
         return SAME
-    return updated(new, "another value") if told.value.isdisjoint(before.value) else None
+    lists = lexicon(new.language).lists
+    titles = lists["titles"] | lists["establishments"]
+    is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
+    return updated(new, "another value") if is_other else None
 
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
@@ -139,6 +153,7 @@ class _Known(NamedTuple):
     verbs: dict[str, str]  #: verb, and what joins it to a value -> attribute
     holding: dict[str, str]  #: verb of what who is the value does -> attribute
     keys: dict[str, str]  #: noun -> attribute
+    name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
     nouns: frozenset[str]
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
@@ -154,6 +169,7 @@ _NAMING: Final = ("nouns", "concrete_nouns", "personal", "offices", "modifiers")
 
 @cache
 def _known(language: str) -> _Known:
+    """Return how *language* tells of attributes, the first of which is a name."""
     data, lists = load(f"{language}.json"), lexicon(language).lists
     verbs, holding, keys = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, by in (("attributes", verbs), ("held", holding)):
@@ -167,8 +183,8 @@ def _known(language: str) -> _Known:
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, using - lists["have"], frozenset(nouns), lists["modifiers"] | keys.keys(),
-        frozenset(keys.values()), silent,
+        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], frozenset(nouns),
+        lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip

@@ -1,14 +1,13 @@
 """One clause of a language with spaces between words, read as a statement."""
 
-from collections.abc import Iterator
-from itertools import zip_longest
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
+from shelfd.memory.knowledge.evolution.whom import subject_end, subject_of, unnamed
 from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned
 
 _LONGEST: Final = 40  #: words of a clause that is compared
@@ -49,8 +48,8 @@ def read_clause(
             match, whole = None if is_headless else pattern.match(said), words
             if match is None and before:
                 match, whole = pattern.match(whole_said), [*before, *words]
-            if match is not None and name == _ENDED and match["s"].rsplit(" ", 1)[-1] in lexicon.lists["be"]:
-                continue  # what is sold for 700 euros is still sold
+            if match is not None and _is_described(name, match["s"], lexicon):
+                continue
             if match is not None:
                 found = match.groupdict()
                 statement = _by_pattern(name, found, amounts, proper, lexicon)
@@ -58,28 +57,34 @@ def read_clause(
                     statement = statement._replace(words=content(whole, lexicon))
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
-    if not before and (speaker := _unnamed(words, lexicon)):
+    if not before and (speaker := unnamed(words, lexicon)):
         unsaid = lexicon.lists["unsaid"]
         verb, *after = (word for word in words if word not in unsaid)
         statement = stated([], verb, after, amounts, proper, lexicon)
         return marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
-    own = words[: _subject_end(words, at, lexicon)]
+    own = words[: subject_end(words, at, lexicon)]
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
-    if lexicon.language == "fr" and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
-        statement = statement._replace(event=True)  # "a travaillé" is written like "travaille" without accents
+    is_alike = lexicon.language == "fr" or words[at] in _ALIKE
+    if is_alike and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
+        statement = statement._replace(event=True)
     return marked(statement, marks), own
 
 
-def _subject_end(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
-    """Return where the subject of the verb at *at* ends: before "has not yet"."""
-    begin = at - 1
-    while begin > 1 and words[begin] in lexicon.lists["unsaid"]:
-        begin -= 1
-    return begin if begin > 0 and words[begin] in lexicon.lists["perfect"] else at
+def _is_described(name: str, subject: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what tells of a change describes something here: what is sold for 700 euros, the left eye."""
+    last, determiners = subject.rsplit(" ", 1)[-1], lexicon.lists["determiners"]
+    if last == subject and last in determiners and last not in lexicon.speaking:
+        return True  # "el cambio del velm"
+    return last in lexicon.lists["be"] if name == _ENDED else name == _LEFT and last in determiners
+
+
+#: English participles that are written like "they run", as all in French are: without accents "a travaillé" is
+#: "travaille".
+_ALIKE: Final = frozenset("run put set come become cut let hit read shut split spread".split())
 
 
 def _with_its_verb(
@@ -98,22 +103,6 @@ def _with_its_verb(
     return straight, (at if straight is words else straight.index(words[at]))
 
 
-def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
-    """Return of whom a clause speaks that begins with its verb: who is told to do something, or "uso", who speaks."""
-    lists = lexicon.lists
-    unsaid, first = lists["unsaid"], words[0]
-    if first in unsaid or first in lists["instructions"]:
-        said = (word for word in words if word not in unsaid)
-        first = next(said, "")
-        if first in lists["instructions"] and next(said, "of") != "of":
-            return YOU
-    if not first or not (ends := lists["spoken_ends"]):
-        return ""  # as in most languages
-    if first[-3:] == "mos" and first in lexicon.verbs:
-        return US
-    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
-
-
 #: Makes a statement of all its fields: in a third of the time, and each clause of each note is one.
 _new: Final = tuple.__new__
 
@@ -125,65 +114,6 @@ def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
     if not lexicon.speaking.isdisjoint(said):
         said = [lexicon.spoken.get(word, word) for word in said]
     return tuple(said)
-
-
-def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str] = NOBODY) -> frozenset[str]:
-    """Return the words that say of whom; none if it is a pronoun's."""
-    lists = lexicon.lists
-    if not lists["turning"].isdisjoint(words):
-        words = [word for at, word in enumerate(words) if not at or word not in lists["relatives"]]
-        words = list(_without_kinds(words, lexicon)) or words
-        if not lists["pronouns"].isdisjoint(words) and not _is_known(words, proper, lexicon):
-            return NOBODY
-        if not lists["directions"].isdisjoint(words):
-            words = list(_directed(words, lexicon))
-    found = frozenset(words) - lexicon.nameless
-    if not lexicon.speaking.isdisjoint(found):
-        found = frozenset([lexicon.spoken.get(word, word) for word in found])
-    if lexicon.feminine:
-        found = frozenset([lexicon.of_role(word) for word in found])
-    if len(found) == 1:  # as most
-        return found
-    if US in found:
-        found = found - {US} or found  # "our budget" is the budget
-    return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
-
-
-def _without_kinds(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
-    """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
-    kinds, plain = lexicon.lists["kinds"], lexicon.plain
-    for word, name in zip_longest(words, words[1:], fillvalue=""):
-        if word not in kinds or len(name) <= _CODE or name in plain:
-            yield word
-
-
-_CODE: Final = 2  #: letters, "C2"
-
-
-def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
-    """Yield words, one after "from" or "to" together with it: the train to Bonn is not that from Bonn."""
-    direction = ""
-    for word in words:
-        if word in lexicon.lists["directions"]:
-            direction = word
-        elif direction and word not in lexicon.lists["dull"]:
-            yield f"{direction} {word}"
-            direction = ""
-        else:
-            yield word
-
-
-def _is_known(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether the only pronouns are those of who was named before, or of nobody: Nadia's, on her phone."""
-    lists = lexicon.lists
-    if words[0] in lists["pronouns"]:
-        return False
-    is_named = words[0].isalpha() and words[0] not in lexicon.plain and words[0] not in lexicon.verbs
-    return all(
-        word == "man" or (word in lists["determiners"] and (is_named or not proper.isdisjoint(words[:at])))
-        for at, word in enumerate(words)
-        if word in lists["pronouns"]
-    )
 
 
 def _by_pattern(
@@ -304,6 +234,7 @@ def stated(
     core, rest = _split(words, lexicon)
     kind = _kind(core, proper, lexicon)
     owner = subject_of(subject, lexicon, proper)
+    owner = owner if kind is not Value.STATE else owner - lexicon.states.get(core[0], NOBODY) or owner  # "the lost bag"
     if link == "de" and kind is _AMOUNT and is_be:
         link = ""  # "es de 750 euros", "est de 750 euros"
     if (
@@ -317,8 +248,8 @@ def stated(
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
         link += " the" if is_certain else " a"
-    if kind is _QUALITY and _is_spot(link, core, lexicon):
-        kind = _NAME  # in the old mill
+    if kind is _QUALITY and _is_spot(link, core, value, lexicon):
+        kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
@@ -343,11 +274,13 @@ def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
     return word in lists["particles"] and not is_state
 
 
-def _is_spot(link: str, core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a link and a value say where something is, of a noun that is described."""
-    lists = lexicon.lists
+def _is_spot(link: str, core: tuple[str, ...], value: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a link and a value say where something is, of a noun that is described, or that is certain."""
+    lists, joined = lexicon.lists, link.split()
+    if joined[1:] and joined[0] in lists["joined"] and joined[-1] in lists["spots"] and len(value) > 1:
+        return value[0] in lists["definite"]  # "is stored in the bank safe"
     head = core[0] if lexicon.language in ("es", "fr") else core[-1]
-    is_place = not lists["places"].isdisjoint(link.split()) and len(core) > 1
+    is_place = not lists["places"].isdisjoint(joined) and len(core) > 1
     return is_place and head not in lists["qualities"] and head not in lists["abstract"]
 
 

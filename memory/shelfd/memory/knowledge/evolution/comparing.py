@@ -13,12 +13,12 @@ from shelfd.memory.knowledge.evolution.circumstances import (
     is_exchangeable,
     is_numbered_otherwise,
     is_of_a_day,
-    is_one_role,
     resumed,
     works_otherwise,
 )
 from shelfd.memory.knowledge.evolution.claims import contradict
-from shelfd.memory.knowledge.evolution.effects import by_effect, is_done_with, moved_on, renewed
+from shelfd.memory.knowledge.evolution.denying import by_denial
+from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
@@ -27,9 +27,11 @@ from shelfd.memory.knowledge.evolution.otherwise import (
     goes_on_elsewhere,
     happens_elsewhere,
     is_done_otherwise,
+    lodges_elsewhere,
     turned,
     wants_other_ones,
 )
+from shelfd.memory.knowledge.evolution.renaming import RENAMED, has_another_name
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
@@ -73,6 +75,8 @@ def compare(new: Statement, old: Statement) -> Judgement:
     judged = _compared(new, old)
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
+        if has_another_name(new, old):
+            return updated(new, RENAMED)
         return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
 
@@ -96,7 +100,7 @@ def _compared(new: Statement, old: Statement) -> Judgement:
         return by_effect(new, old) if old.positive and old.effect is Effect.SAYS else moved_on(new, old)
     if old.effect is not Effect.SAYS:
         return updated(new, "is so again") if same_subject and resumed(new, old) else ADDS
-    if new.denied and (found := _denied(new, old)) is not None:
+    if new.denied and (found := by_denial(new, old)) is not None:
         return found
     if not same_subject:
         return _exchanged(new, old)
@@ -151,48 +155,6 @@ def _is_all_ended(new: Statement, old: Statement) -> bool:
         return False
     holds = old.positive and not old.past and not old.event and old.effect is Effect.SAYS
     return holds and new.amounts == old.amounts and len(new.words) > 1
-
-
-def _denied(new: Statement, old: Statement) -> Judgement | None:
-    """What "not X", "instead of X" says of an old statement; None if it says nothing of it."""
-    if not old.positive or (any(word[0] == "#" for word in new.denied) and not {*old.amounts} <= {*new.amounts}):
-        return None
-    if new.effect is Effect.INSTEAD:
-        if (
-            new.denied == old.subject
-            and (says_alike(new.language, new.verb, old.verb) or (is_exchangeable(new) and is_exchangeable(old)))
-            and new.link == old.link
-            and is_one_role(old.core, new.core)
-        ):
-            return Judgement(Verdict.UPDATED, "another took its place")
-        if new.subject == old.subject and is_done_with(new, new.denied, old):
-            return updated(new, "no longer used")
-        fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
-        if fits and (new.link, new.core) == (old.link, old.core) and new.denied <= old.rest <= new.denied | new.rest:
-            return updated(new, "done otherwise now")  # to Rome by plane instead of by train
-        is_how = new.core == old.core or bool(new.link)  # reminders by mail instead of by text
-        beside = old.rest - new.denied if is_how else old.rest
-        fits = fits and new.denied <= ({*old.core} | old.rest if is_how else {*old.core})
-        fits = fits and _received(beside, new) <= {*new.core, *new.rest}
-        fits = fits and (new.core == old.core or new.link != old.link or not new.denied.isdisjoint(old.core))
-        # "invoices quarterly instead of monthly" says nothing of a monthly report
-        if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
-            return updated(new, "replaced")
-        return None
-    if new.subject != old.subject or new.verb != old.verb or old.several:
-        return None
-    besides = {word for word in {*old.core, *old.rest} - new.denied if word[0] not in "#~"}
-    is_whole = new.corrects and new.denied == {*old.core} and new.link == old.link and not new.rest
-    if not is_whole and not besides <= {*new.core, *new.rest}:
-        return None  # pnpm, not yarn: whatever yarn was said to be used for
-    if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
-        return updated(new, "said not to be so" if new.corrects else "no longer so")
-    return None
-
-
-def _received(words: frozenset[str], new: Statement) -> frozenset[str]:
-    """Return *words* without that by which somebody gets what they want, which may be left out."""
-    return words if new.language in ("zh", "ja") else words - lexicon(new.language)["wished"]
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
@@ -263,6 +225,8 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     """Another value of the same kind."""
     if is_done_otherwise(new, old):
         return updated(new, "done otherwise now")
+    if (lodges := lodges_elsewhere(new, old)) is not None:
+        return updated(new, "another place") if lodges and new.rest != old.rest else ADDS
     if (how := turned(new, old)) is not None:
         return updated(new, how)
     if set(new.core) == set(old.core) or _is_so_at_times(new, old):
@@ -327,18 +291,25 @@ def _comparable(new: Statement, old: Statement) -> bool:
     """Return whether two values are of one kind; a colour may be a state's name, too."""
     if new.value is old.value is Value.QUALITY:
         is_one = new.slot is Arity.ONE and new.link != ""
-        is_by_one = is_one and old.slot is Arity.ONE and new.link.endswith(" by")
-        is_told = is_chosen(new) or (is_one and new.corrects) or is_by_one or works_otherwise(new, old)
+        is_told = is_chosen(new) or (is_one and new.corrects) or _is_by_one(new, old) or works_otherwise(new, old)
         return is_told or are_both_things(new, old)
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.AMOUNT)
     if {new.value, old.value} == {Value.QUALITY, Value.NAME}:
-        return wants_other_ones(new, old) or (is_chosen(new) and is_chosen(old))
+        return _is_by_one(new, old) or wants_other_ones(new, old) or (is_chosen(new) and is_chosen(old))
     if {new.value, old.value} == {Value.AMOUNT, Value.NAME} and are_both_numbers(new, old):
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
+
+
+def _is_by_one(new: Statement, old: Statement) -> bool:
+    """Return whether both say by whom something is done that one does at a time, named or not: ruled by a council."""
+    return new.slot is old.slot is Arity.ONE and new.link.endswith(_BY.get(new.language, ()))
+
+
+_BY: Final = {"en": (" by",), "de": (" von",), "es": (" por",), "fr": (" par",)}
 
 
 def _other_amount(new: Statement, old: Statement) -> Judgement:

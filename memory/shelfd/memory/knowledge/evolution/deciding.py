@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from shelfd.memory.knowledge.evolution.comparing import compare
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
+from shelfd.memory.knowledge.evolution.renaming import RENAMED
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.verdicts import NOTHING, Judgement, Verdict
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals
@@ -38,7 +39,12 @@ def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
     said = new.statements
     withdraws = withdrawals(new.text, said) if new.withdraws is None else new.withdraws
     read_once = new._replace(said=said, withdraws=withdraws)
-    return {old.id: _judge(read_once, old) for old in older}
+    told = [*older]
+    judged = {old.id: _judge(read_once, old) for old in told}
+    renamed = [old for old in told if judged[old.id].reason == RENAMED]
+    if len({statement.subject for old in renamed for statement in old.statements}) > 1:
+        judged |= {old.id: NOTHING for old in renamed}  # which of them it is, nobody can know
+    return judged
 
 
 def _judge(new: Told, old: Told) -> Judgement:

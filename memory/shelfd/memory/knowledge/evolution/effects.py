@@ -33,12 +33,12 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
         planned = planned and times(new) <= {*old.core, *old.rest}
         planned = planned or (old.value is Value.AMOUNT and _is_dated(old))
-        planned = planned or not _GOING_ON.isdisjoint(old.core) or _may_be_cancelled(old)
+        planned = planned or not _GOING_ON.isdisjoint(old.core) or _may_be(_CANCELLED, old)
         return updated(new, "does not take place") if planned else ADDS
     if effect is Effect.REMOVED:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
-        in_use = in_use and not is_of_a_day(old)  # when it was installed stays so
+        in_use = (in_use and not is_of_a_day(old)) or _may_be(_REMOVED, old)  # when it was installed stays so
         return updated(new, "removed") if in_use or old.verb in words["operating"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
@@ -96,14 +96,15 @@ def _is_at(statement: Statement) -> bool:
     return not lexicon(statement.language)["spots"].isdisjoint(statement.link.split())
 
 
-def _may_be_cancelled(old: Statement) -> bool:
-    """Return whether a state is one of what is going to take place, as "confirmed" and "delayed"."""
+def _may_be(ended: Collection[str], old: Statement) -> bool:
+    """Return whether a state is one that is over when what it is said of has *ended*: confirmed, and in operation."""
     if old.value is not Value.STATE or old.verb != "be" or old.language in ("zh", "ja"):
         return False
-    return not lexicon(old.language).states.get(old.core[0], frozenset()).isdisjoint(_CANCELLED)
+    return not lexicon(old.language).states.get(old.core[0], frozenset()).isdisjoint(ended)
 
 
 _CANCELLED: Final = ("cancelled", "storniert", "cancelado", "annule")
+_REMOVED: Final = ("decommissioned", "stillgelegt", "retirado", "retire")
 
 
 def moved_on(new: Statement, old: Statement) -> Judgement:
@@ -227,10 +228,18 @@ def _without_day(new: Statement) -> Statement:
 def _is_done_by_another_verb(new: Statement, old: Statement) -> bool:
     """Return whether what is no longer done, or no longer there, does not end what *old* says by itself."""
     if not new.verb:
-        return not new.core or works_there(old) or not can_end(old)
+        return not new.core or works_there(old) or not can_end(old) or _is_pursued_without(new, old)
     if says_alike(new.language, new.verb, old.verb):
         return False
     return not both_enjoy(new, old) and not wants_none(new, old)
+
+
+def _is_pursued_without(new: Statement, old: Statement) -> bool:
+    """Return whether something goes on though a thing was sold: who sells a guitar may go on learning to play it."""
+    if new.language in ("zh", "ja"):
+        return False
+    words = lexicon(new.language)
+    return old.verb in words["pursuing"] and not words["selling"].isdisjoint(new.words)
 
 
 def _is_no_longer_there(new: Statement, old: Statement) -> bool:

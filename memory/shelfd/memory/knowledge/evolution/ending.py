@@ -1,7 +1,7 @@
 """By which words a note says that something has ended, or never was: "no longer X", "instead of X", "X is over"."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
@@ -46,6 +46,7 @@ class Cues(NamedTuple):
     untold: frozenset[str]  #: words that tell nothing
     placing: frozenset[str]  #: prepositions, of all kinds
     joined: frozenset[str]  #: what a verb, or what stands with it, says no more by than "is"
+    nominal: Mapping[str, str]  #: noun -> the verb, or what somebody is, that it tells of: a subscription
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
 
@@ -78,6 +79,7 @@ def cues(language: str) -> Cues:
         since=since,
         untold=untold,
         placing=lists["prepositions"] | lists["of"],
+        nominal=dict([pair.split(":") for pair in data["nominal"].split()]),
         joined=lists["naming"] | lists["joined"] | {"be"},
         nameless=frozenset[str]().union(*(lists[name] for name in silent)),
         unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
@@ -151,6 +153,7 @@ def plain(word: str, words: AlphabeticLexicon, known: Cues, *, is_name: bool = F
         return word
     if word[0] == "~":
         return word.removesuffix("s")
+    word = known.nominal.get(word, word)
     verb = words.verbs.get(word, (word, False))[0]
     if verb in untold or verb == "be":
         return ""
@@ -192,7 +195,7 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
                 continue  # "à 8 h, plus à 20 h" is both
             was_never = said[begin] in words["never"] and begin and said[begin - 1] in words["be_past"]
             yield Phrase(begin, Ending.NEVER if was_never else kind, end, len(said), is_backwards=False)
-        elif not is_told and begin and words.language == "de" and kind in (Ending.ENDS, Ending.DENIES):
+        elif not is_told and begin and words.language == "de" and kind in (Ending.ENDS, Ending.DENIES, Ending.LEAVES):
             is_told = True  # which may stand at the end
             if phrase[0] in words["particles"] and words["be"].isdisjoint(said):
                 continue  # "findet im Saal statt", "fährt um neun los"

@@ -223,7 +223,9 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
     lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
-    lists["turning"] = lists["pronouns"] | lists["directions"] | lists["relatives"] | lists["kinds"]
+    lists["turning"] = (
+        lists["pronouns"] | lists["directions"] | lists["relatives"] | lists["kinds"] | lists["appositives"]
+    )
     return lists
 
 

@@ -85,7 +85,7 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
     if said == _GOING and lexicon.lists["be"].isdisjoint(words[: words.index("going")][-2:]):
         return False  # "before going to bed"
     if lexicon.language == "en" and said <= _PLANS and _is_noun_here(words, proper, lexicon):
-        return False  # "the free plan"
+        return False  # "the free plan", "the planning meeting lasts"
     if not said <= wishing:
         return True
     ends = _INFINITIVES.get(lexicon.language)
@@ -102,7 +102,7 @@ def _is_unreal(words: list[str], marking: frozenset[str], proper: frozenset[str]
 
 _GOING: Final = frozenset(("going",))
 #: English words for what somebody intends, and for what somebody pays for.
-_PLANS: Final = frozenset(("plan", "plans"))
+_PLANS: Final = frozenset(("plan", "plans", "planning"))
 
 
 def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: AlphabeticLexicon) -> bool:
@@ -143,6 +143,12 @@ def _is_noun_here(words: list[str], proper: frozenset[str], lexicon: AlphabeticL
     if following in ("to", "on"):
         return False
     before = words[at - 1] if at else ""
+    if (
+        words[0] in lexicon.lists["determiners"]
+        and at > 1
+        and not lexicon.lists["predicates"].isdisjoint(words[at + 1 :])
+    ):
+        return True
     return not following or before in proper or before in lexicon.lists["determiners"]
 
 

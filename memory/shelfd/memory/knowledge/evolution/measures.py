@@ -230,7 +230,7 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
             found[word] = word
             continue
         form = stem(alike.get(word, word), language)
-        if form not in silent:
+        if form not in silent or (language == "en" and word[-3:] == "ing"):  # the pulse during running, and at rest
             found[form] = alike.get(word, word)
     found.pop(US, None)
     if len(found) > OF_SPEAKER:

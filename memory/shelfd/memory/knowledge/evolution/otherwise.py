@@ -32,6 +32,24 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
     return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
 
 
+def lodges_elsewhere(new: Statement, old: Statement) -> bool | None:
+    """Return whether somebody sleeps in another house of the same place: of another place, that is another stay.
+
+    Returns:
+        None if they do not say in which house of a place they sleep.
+    """
+    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["lodging"]:
+        return None
+    houses = lexicon(new.language)["lodgings"]
+    if (
+        houses.isdisjoint(new.rest)
+        or houses.isdisjoint(old.rest)
+        or any(word[0] in "#~" for word in new.rest | old.rest)
+    ):
+        return None
+    return new.core == old.core
+
+
 def turned(new: Statement, old: Statement) -> str | None:
     """Return how what is wanted or told to be done was turned into something else; None if it was not."""
     if set(new.core) == set(old.core):
@@ -87,7 +105,10 @@ def goes_on_elsewhere(new: Statement, old: Statement) -> bool:
         return False
     if any(word[0] in "#~" for word in new.rest | old.rest):
         return False
-    return lexicon(new.language)["limiting"].isdisjoint((*new.words, *old.words))
+    lists = lexicon(new.language).lists
+    if old.rest and not old.rest & new.rest and joining(old) in lists["directions"]:
+        return False  # with Tess to Vilk says nothing of with Jos to Ham
+    return lists["limiting"].isdisjoint((*new.words, *old.words))
 
 
 def happens_elsewhere(new: Statement, old: Statement) -> bool:

@@ -90,7 +90,9 @@ def _results(language: str) -> Results:
     return Results(
         _needed_words(chain.from_iterable(by.values()), lexicon(language)),
         re.compile(
-            rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?(?=[.!;,]|$| {_JOINED} )", re.IGNORECASE
+            rf"\s(?:{'|'.join(parts)}){data['tail']}(?P<when>{data['when']})?"
+            rf"(?=[.!;,]|$| {_JOINED} |(?(alone)(?!)|{data['where']}))",
+            re.IGNORECASE,
         ),
         {how or "alone": states for how, states in by.items()},
         data["says"],
@@ -164,7 +166,8 @@ def _with_state(sentence: str, words: Collection[str], found: frozenset[str], la
     state = results.states[how].get(match[how].lower())
     if state is None:  # patterns take a long s for an s
         return sentence
-    says = f"{results.says.format(state=state)}{match['when'] or ''}"
+    place = (match["at"] or "") if "at" in results.pattern.groupindex else ""
+    says = f"{results.says.format(state=state)}{place}{match['when'] or ''}"
     return f"{sentence[: match.start() + 1]}{says}{sentence[match.end() :]}"
 
 

@@ -17,6 +17,7 @@ from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, space
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
+from shelfd.memory.knowledge.evolution.renaming import former_names, name_of
 from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
@@ -72,6 +73,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             shared.append(told)
         if claim is not None:
             shared.append((f"{language} s {' '.join(sorted(claim.about))}", ""))
+        if value is _NAME:
+            _add_names(statement, standing, sought)
         if not subject or not real or past or effect is not _SAYS:
             shared.append(_repeated(statement))
             _add_of_no_fact(statement, standing, sought)
@@ -105,11 +108,16 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             sought += _instead(statement, whom)
         if now:
             sought += _now(statement, whom)
-            if link and len(subject) > 1:  # the speaker of the kitchen, which was there, is somewhere else
-                sought += [(_subject(language, subject - {word}), f"c {word}") for word in subject]
         if now or value is _STATE or (link and slot is _ONE and value is _NAME):
             sought += _by_being(statement, whom)
     return shared, standing, sought
+
+
+def _add_names(statement: Statement, standing: list[Slot], sought: list[Slot]) -> None:
+    """Add the slots of a name that a statement gives, and of those that what has it now may have had."""
+    if name := name_of(statement):
+        standing.append(_named(statement.language, name))
+        sought += [_named(statement.language, former) for former in former_names(statement)]
 
 
 def _add_of_no_fact(statement: Statement, standing: list[Slot], sought: list[Slot]) -> None:
@@ -263,6 +271,10 @@ def _attribute(statement: Statement) -> Slot | None:
     return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 
+def _named(language: str, name: frozenset[str]) -> Slot:
+    return f"{language} n {' '.join(sorted(name))}", ""
+
+
 def _repeated(statement: Statement) -> Slot:
     return f"{statement.language} w {' '.join(statement.words)}", ""
 
@@ -326,6 +338,10 @@ def _now(statement: Statement, subject: str) -> list[Slot]:
     found = [_exchanged(statement)] if core else []
     if statement.verb != "be":
         found += [(subject, _ended(statement)), (subject, f"e {core[-1] if core else ''}")]
+    named = statement.subject
+    if statement.link and len(named) > 1 and statement.effect is _SAYS:
+        # The speaker of the kitchen, which was there, is somewhere else.
+        found += [(_subject(statement.language, named - {word}), f"c {word}") for word in named]
     return found
 
 

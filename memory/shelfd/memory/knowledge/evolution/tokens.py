@@ -243,14 +243,9 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             found.append(word)
             at += 1
             continue
-        value = numbers.get(word)
-        match = None
-        if value is not None and word in proper and found and found[-1] in proper:
-            value = None  # a part of a name: "Echo Two"
-        if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
-            value = None
-        elif value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
-            value = _decimal(match[2], lexicon.language)
+        value, match = _number_at(words, at, found, proper, lexicon)
+        if value is not None and found and found[-1] in _MINUS:
+            value, found = _signed(value, found)
         # What follows is the code of a door, and no year, or that of a seat, and no temperature.
         is_code = value is not None and not lexicon.lists["coded"].isdisjoint(found)
         if value is None or (match is not None and match[3] and (is_code or match[3] not in units())):
@@ -310,6 +305,27 @@ def _as_one(words: list[str], lexicon: AlphabeticLexicon) -> list[str]:
 
 
 _THOUSAND: Final = 3  #: digits of a group
+_MINUS: Final = frozenset(("minus", "menos", "moins"))
+
+
+def _number_at(
+    words: list[str], at: int, found: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> tuple[float | None, re.Match[str] | None]:
+    """Return the number at a place, and how it is written in digits; None where there is none, or it is in words."""
+    word = words[at]
+    value = lexicon.numbers.get(word)
+    if value is not None and word in proper and found and found[-1] in proper:
+        value = None  # a part of a name: "Echo Two"
+    if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
+        return None, None
+    if value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
+        return _decimal(match[2], lexicon.language), match
+    return value, None
+
+
+def _signed(value: float, found: list[str]) -> tuple[float, list[str]]:
+    """Return a number behind "minus" with its sign, and the words before that; after "al menos" it has none."""
+    return (value, found) if found[-2:-1] in (["al"], ["au"]) else (-value, found[:-1])
 
 
 def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
@@ -333,4 +349,6 @@ def _is_label(found: list[str], proper: frozenset[str], lexicon: AlphabeticLexic
     last = found[-1]
     if last[0] in "#~,:" or last in lexicon["no_nouns"]:
         return False
+    if lexicon.language == "de":  # where nouns have capitals
+        return last in proper or len(found) == 1 or len(last) == 1 or last in lexicon["nouns"]
     return last in proper or lexicon.verbs.get(last) is None

@@ -168,9 +168,21 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     ):
         return True
     clocks = [":" in new.words[at] for at in differing]
+    if clocks == [True] and not new.event and _is_done_on_a_weekday(new):
+        return True  # the choir rehearses on Mondays at another hour
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _is_done_on_a_weekday(statement: Statement) -> bool:
+    """Return whether something is done on a day of each week, which is seldom done twice then, as taking pills is."""
+    if statement.language in ("zh", "ja"):
+        return False
+    words = lexicon(statement.language)
+    if statement.verb in words["many"] or statement.verb in words["departing"]:
+        return False
+    return any(word[0] == "~" and word[1:] in words["weekdays"] for word in statement.words)
 
 
 def _goes_once(statement: Statement) -> bool:

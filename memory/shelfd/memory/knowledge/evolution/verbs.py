@@ -64,12 +64,30 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
                 named = True
             elif named and word.endswith(("t", "en", "te")) and _is_bare(word, lexicon, proper):
                 return at
+    elif (shown := _shown_verb(words, lexicon, proper)) is not None:
+        return shown
     elif lexicon.language == "fr":
         for at in range(1, len(words) - 1):
             after = _next_said(words, at, lexicon)
             if words[at] in lexicon.lists["perfect"] and (after in lexicon.lists["determiners"] or after[:1] == "#"):
                 return at  # "a", which is "has" and without its accent "to"
     return None
+
+
+def _shown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
+    """Return the position of what must be a verb, where it stands: after "se", or between a name and a number."""
+    ends = _SHOWN[lexicon.language]
+    for at in range(1, len(words) - 1):
+        word, before, after = words[at], words[at - 1], words[at + 1]
+        if not word.endswith(ends) or not _is_bare(word, lexicon, proper):
+            continue
+        if before == "se" or (before in proper and (after[0] in "#~" or after.isdigit())):
+            return at
+    return None
+
+
+#: In what a verb ends by which somebody does something.
+_SHOWN: Final = {"es": ("a", "e", "an", "en"), "fr": ("t", "e", "d", "ent")}
 
 
 def _unknown_english_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
@@ -82,6 +100,8 @@ def _unknown_english_verb(words: list[str], lexicon: AlphabeticLexicon, proper: 
     if len(found) > 1:
         found = [at for at in found if words[at - 1][0] != "#"] or found  # "4 spaces" are several
     likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
+    if likely == len(words) - 1 and found[0] < likely and words[found[0] + 1] in lexicon.lists["prepositions"]:
+        return found[0]  # "the clock rings at six on workdays"
     if likely is not None or not found or found[0] == len(words) - 1:
         return likely
     return found[0]
@@ -158,7 +178,7 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False  # as "el bebe pesa"
     if any(word in lists[name] for name in _NOUNS) and any(one in be for one in words[at + 1 :]):
         return False
-    if lexicon.language in _ROMANCE and word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
+    if lexicon.language in _ROMANCE and _describes(words, at, lexicon):
         return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
         return False  # "does not work"
@@ -167,12 +187,29 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
     if lexicon.language == "en" and lexicon.verbs[word][1] and before in lists["modifying"]:
         return False  # "the minimum supported version"
     is_noun = lexicon.language == "en" and any(one in be for one in words[at + 1 :])  # "the Kite report is"
-    if word != lemma or (word not in lists["noun_verbs"] and not is_noun):
+    if word != lemma or (word not in lists["noun_verbs"] and not is_noun and not _is_of_one(words, at, lexicon)):
         return True
     if not lists["auxiliaries"].isdisjoint(words[at - 2 : at]):
         return True  # "can swim", "cannot now swim"
     subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
     return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+def _is_of_one(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the verb of an English subject, which is one, follows its noun: "the firewall rule allows"."""
+    if lexicon.language != "en" or words[0] not in lexicon.lists["determiners"]:
+        return False
+    verbs = lexicon.verbs
+    return any(word[-1] == "s" and word in verbs and verbs[word][0] != word for word in words[at + 1 :])
+
+
+def _describes(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a form of a Spanish or French verb is a noun, or describes one: "el rescate exigido es"."""
+    word, lists = words[at], lexicon.lists
+    if word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
+        return True
+    is_done = lexicon.language == "es" and word.endswith(_DONE) and words[at - 1] not in lists["perfect"]
+    return is_done and not lists["be"].isdisjoint(words[at:])
 
 
 def _is_object_next(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
@@ -209,6 +246,7 @@ def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool
     return following != lemma and not told and following not in lists["noun_verbs"]
 
 
+_DONE: Final = ("ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas")  #: in what a participle ends
 _NOUNS: Final = ("nouns", "noun_verbs", "modifiers")  #: with what describes them
 _SPEAKERS: Final = ("i", "we", "they", "you")
 _CLAUSE: Final = 14  #: words of a clause in which an unknown German verb is looked for

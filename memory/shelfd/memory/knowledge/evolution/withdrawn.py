@@ -19,7 +19,12 @@ from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, W
 _SILENT: Final = 4  #: words that tell nothing before what has ended
 _DIGIT: Final = re.compile(r"\d")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*")
+_HOUR: Final = re.compile(r"~(\d{1,2}):00")
 _DAY: Final = re.compile(r"~(\d{1,2})([a-z]{3,})")  #: of a month
+
+
+#: Words that say of what kind that is which is named next, or what somebody has been: "resigned the post of warden".
+_KINDS: Final = ("concrete_nouns", "groups", "class_nouns", "kinds", "appositives", "posts")
 
 
 class _Old(NamedTuple):
@@ -111,8 +116,13 @@ def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known
     every = found.every
     parts = [word.split() for word in old.subject]
     values = list(_values(old, every, known.minor))
+    rhythms = words["rhythms"] if len(parts) > 1 and words["rhythms"].isdisjoint(every) else NOBODY
     said = (
-        [part[-1] for part in parts if part[-1] not in known.implied],
+        [
+            part[-1]
+            for part in parts
+            if part[-1] not in rhythms and (part[-1] not in known.implied or _is_of_others(found, old, part[-1], known))
+        ],
         values,
         [word for word in (old.verb, *old.link.split()) if word not in known.joined],
     )
@@ -121,6 +131,20 @@ def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known
     of_whom, of_value, of_verb = (frozenset(each).union(each.values()) for each in forms)
     places = tuple((part[0], part[-1]) for part in parts if len(part) > 1)
     return _Old(subject, value, verb, of_value | of_verb, of_whom, places, len(values) == len(old.core) + len(old.rest))
+
+
+def _is_of_others(found: Withdrawal, old: Statement, owner: str, known: Cues) -> bool:
+    """Return whether a note says of a thing that it is not the *owner*'s: of the workshop's router, say."""
+    if len(old.subject) == 1 or owner in found.every:
+        return False
+    told = [at for at, word in enumerate(found.said) if word not in known.nameless]
+    for before, after in pairwise(told):
+        word, following = found.said[before], found.said[after]
+        is_joined = after == before + 1 or known.placing.issuperset(found.said[before + 1 : before + 2])
+        is_name = not {word, following}.issubset(old.words) and following not in old.core
+        if is_joined and is_name and not old.subject.isdisjoint((word, following)):
+            return True
+    return False
 
 
 def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) -> Iterator[str]:
@@ -132,6 +156,7 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
     value = [(word, next(amounts, 0.0) if word[0] == "#" else 0.0) for word in (*old.core, *sorted(old.rest))]
     says_when = any(word[0] == "~" and not _DIGIT.search(word) for word in every)
     needed = any(word[0] not in "#~" and word not in minor for word, _ in value)
+    is_said = any(word not in minor for word, _ in value)
     is_uncounted = needed and not any(word[0] == "#" for word in every)
     has_version = len(old.core) > 1 and any(word[0] not in "#~" and not word[0].isdigit() for word in old.core)
     for word, amount in value:
@@ -147,10 +172,12 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
         elif (day := _DAY.fullmatch(word)) is not None:
             is_same_month = f"#{day[1]}" in every and any(one[0] == "~" and one.endswith(day[2]) for one in every)
             yield f"#{day[1]}" if is_same_month else word
+        elif (clock := _HOUR.fullmatch(word)) is not None and f"#{clock[1]}" in every:
+            yield f"#{clock[1]}"  # "from 9 to 8 a.m."
         elif word[0] == "~" and not _DIGIT.search(word):
             if says_when or len(value) == 1:
                 yield word
-        elif word not in minor or not needed:
+        elif word not in minor or not is_said:
             yield word
 
 
@@ -168,13 +195,11 @@ def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexico
         told = {plain(word, words, cues(found.language)) for word in old.link.split()} - {""}
         if not found.is_correction or not (told <= found.every or _is_blamed(found, old, said, words)):
             return False
-    if _is_at_another_time(found, old, words):
+    if _is_at_another_time(found, old, words) or _is_on_a_day(found, old):
         return False
     if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
-    if _is_replaced(found, old, said, words):
-        return True
-    if _is_given_away(found, old, said, words):
+    if any(is_ended(found, old, said, words) for is_ended in _WHATEVER_ELSE_IS_SAID):
         return True
     near = found.clause | found.earlier | (found.later if found.is_first else NOBODY)
     if not said.value <= found.every or not _is_of(found, said, near, words):
@@ -203,6 +228,14 @@ def _is_at_another_time(found: Withdrawal, old: Statement, words: AlphabeticLexi
     return bool(said and before) and said.isdisjoint(before) and known.instead.isdisjoint(found.said)
 
 
+def _is_on_a_day(found: Withdrawal, old: Statement) -> bool:
+    """Return whether it is only on one day that something is at another hour: "on 3 May at one instead of two"."""
+    if old.value is not Value.TIME or ":" not in old.core[0]:
+        return False
+    days = {word for word in found.clause if word[0] == "~" and ":" not in word and _DIGIT.search(word)}
+    return not days <= {*old.core} | old.rest | old.subject
+
+
 def _is_blamed(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
     """Return whether it is corrected by whom, or by what, something was caused or done: "it was not the DNS"."""
     is_agent = old.verb == "be" and not words["agent_links"].isdisjoint(old.link.split()[-1:])
@@ -217,7 +250,7 @@ def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> b
 
 def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
     """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"; or nobody does."""
-    kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES)  # "Bob stepped down as head" of whom the head is
+    kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES, Ending.NEVER)  # "Bob stepped down as head" of whom the head is
     if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
         return False
     whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
@@ -242,6 +275,32 @@ def _is_given_away(found: Withdrawal, old: Statement, said: _Old, words: Alphabe
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
+def _is_handed_on(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody has given up what they do something with: the pharmacy that Ida ran, or owned."""
+    if old.verb != "be" or old.event or old.value is not Value.NAME or found.kind not in (Ending.ENDS, Ending.LEAVES):
+        return False
+    if words["agent_links"].isdisjoint(old.link.split()[-1:]) or not said.value or not said.named:
+        return False
+    whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
+    return said.value <= found.before and said.named <= whom
+
+
+def _is_done_there(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody has left those with whom they did something: who plays the cello in a quartet."""
+    if found.kind is not Ending.LEAVES or not old.rest or old.event or old.link:
+        return False
+    is_admitted = old.verb == "be" and words["admitted"].issuperset(old.core)
+    if not is_admitted and old.verb not in words["practising"]:
+        return False
+    there = old._replace(core=tuple(sorted(old.rest)), rest=NOBODY)
+    with_whom = _repeated(found, there, words, cues(found.language))
+    return with_whom.value <= _gone(found, with_whom, words) and said.named <= found.before and bool(said.named)
+
+
+#: How a statement ends without all of its words being repeated.
+_WHATEVER_ELSE_IS_SAID: Final = (_is_replaced, _is_given_away, _is_handed_on, _is_done_there)
+
+
 def _may_lack_verb(
     found: Withdrawal, old: Statement, said: _Old, gone: AbstractSet[str], words: AlphabeticLexicon
 ) -> bool:
@@ -249,15 +308,23 @@ def _may_lack_verb(
     if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
         return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
-        return old.verb in words["staying"] or old.verb == "be"
+        return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
-    if sum(word in words.verbs for word in (*old.words, *old.subject)) > 1:
-        return False  # which of them it says is not certain
+    if _may_have_other_verb(old, words):
+        return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
     if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a word of a value may be the verb, by its form: "läuft", but not "a run"."""
+    verbs = words.verbs
+    told = sum(word in verbs for word in {*old.words} - old.subject - {*old.core})
+    forms = (word for word in old.core if word in verbs and verbs[word][0] != word)
+    return told + sum(word not in words["nouns"] and word not in words["coded"] for word in forms) > 1
 
 
 def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
@@ -278,13 +345,29 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: Alphabe
     if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
-        return own <= found.clause
+        return own <= found.clause and not _is_of_another_kind(found, said, words)
     if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False
     is_of_speaker = found.is_first or not SPEAKING.isdisjoint(near) or asks(found, words)
     return own <= near and bool(own or is_of_speaker)
+
+
+def _is_of_another_kind(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> bool:
+    """Return whether a note names a house or firm of the same name: "the café Aurelia" is no ship."""
+    houses = words["establishments"] - said.of_whom - said.forms
+    if any(kind in houses and name in said.named for kind, name in pairwise(found.said)):
+        return True
+    kinds = words["kinds"] | words["appositives"]
+    ordinals = words["ordinals"] - said.of_whom - said.forms  # "her first dog Rufus"
+    if any(word in ordinals and (kind in kinds or kind in said.of_whom) for word, kind in pairwise(found.said)):
+        return True
+    named = zip(found.said, found.said[1:], found.said[2:], strict=False)
+    return any(  # "the Kestrel backup server"
+        name in said.named and kind in kinds and word not in said.of_whom | cues(found.language).nameless
+        for name, word, kind in named
+    )
 
 
 def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
@@ -325,7 +408,7 @@ def _is_only_named(word: str, found: Withdrawal, silent: int, said: _Old, words:
     """Return whether a word says of what kind that is which is named next: "the group X", "wrongly listed as X"."""
     if word in said.forms:
         return False
-    if word in words["concrete_nouns"] or word in words["groups"]:
+    if any(word in words[name] for name in _KINDS):
         return True
     return found.kind is Ending.NEVER and not silent
 

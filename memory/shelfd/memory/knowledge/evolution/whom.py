@@ -1,0 +1,97 @@
+"""Of whom a clause speaks."""
+
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.statement import NOBODY
+
+
+def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str] = NOBODY) -> frozenset[str]:
+    """Return the words that say of whom; none if it is a pronoun's."""
+    lists = lexicon.lists
+    if not lists["turning"].isdisjoint(words):
+        words = [word for at, word in enumerate(words) if not at or word not in lists["relatives"]]
+        words = list(_without_kinds(words, proper, lexicon)) or words
+        if not lists["pronouns"].isdisjoint(words) and not _is_known(words, proper, lexicon):
+            return NOBODY
+        if not lists["directions"].isdisjoint(words):
+            words = list(_directed(words, lexicon))
+    found = frozenset(words) - lexicon.nameless
+    if not lexicon.speaking.isdisjoint(found):
+        found = frozenset([lexicon.spoken.get(word, word) for word in found])
+    if lexicon.feminine:
+        found = frozenset([lexicon.of_role(word) for word in found])
+    if len(found) == 1:  # as most
+        return found
+    if US in found:
+        found = found - {US} or found  # "our budget" is the budget
+    return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
+
+
+def _without_kinds(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
+    """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
+    kinds, appositives, plain = lexicon.lists["kinds"], lexicon.lists["appositives"], lexicon.plain
+    for word, name in zip_longest(words, words[1:], fillvalue=""):
+        is_kind = word in kinds or (word in appositives and name in proper and _NAME_OF_KIND.match(name) is not None)
+        # "des Botnetzes Mistral", which has lost its s
+        is_kind = is_kind or (lexicon.language == "de" and word[-1] == "e" and word[:-1] in appositives)
+        if not is_kind or len(name) <= _CODE or name in plain:
+            yield word
+
+
+_CODE: Final = 2  #: letters, "C2"
+#: A name that follows what it is the name of: none that may be part of it, as in "the loader's SHA-1".
+_NAME_OF_KIND: Final = re.compile(r"[^\W\d_]{5}")
+
+
+def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
+    """Yield words, one after "from" or "to" together with it: the train to Bonn is not that from Bonn."""
+    direction = ""
+    for word in words:
+        if word in lexicon.lists["directions"]:
+            direction = word
+        elif direction and word not in lexicon.lists["dull"]:
+            yield f"{direction} {word}"
+            direction = ""
+        else:
+            yield word
+
+
+def _is_known(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the only pronouns are those of who was named before, or of nobody: Nadia's, on her phone."""
+    lists = lexicon.lists
+    if words[0] in lists["pronouns"]:
+        return False
+    is_named = words[0].isalpha() and words[0] not in lexicon.plain and words[0] not in lexicon.verbs
+    return all(
+        word == "man" or (word in lists["determiners"] and (is_named or not proper.isdisjoint(words[:at])))
+        for at, word in enumerate(words)
+        if word in lists["pronouns"]
+    )
+
+
+def subject_end(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
+    """Return where the subject of the verb at *at* ends: before "has not yet"."""
+    begin = at - 1
+    while begin > 1 and words[begin] in lexicon.lists["unsaid"]:
+        begin -= 1
+    return begin if begin > 0 and words[begin] in lexicon.lists["perfect"] else at
+
+
+def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
+    """Return of whom a clause speaks that begins with its verb: who is told to do something, or "uso", who speaks."""
+    lists = lexicon.lists
+    unsaid, first = lists["unsaid"], words[0]
+    if first in unsaid or first in lists["instructions"]:
+        said = (word for word in words if word not in unsaid)
+        first = next(said, "")
+        if first in lists["instructions"] and next(said, "of") != "of":
+            return YOU
+    if not first or not (ends := lists["spoken_ends"]):
+        return ""  # as in most languages
+    if first[-3:] == "mos" and first in lexicon.verbs:
+        return US
+    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
