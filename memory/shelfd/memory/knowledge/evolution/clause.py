@@ -1,5 +1,6 @@
 """One clause of a language with spaces between words, read as a statement."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
@@ -130,8 +131,9 @@ def _by_pattern(
         if at is None:
             return Statement(lexicon.language)
         said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
-        denied = frozenset(content(gone.split(), lexicon))
-        return said._replace(effect=effect, denied=denied - lexicon.lists["prepositions"] or denied)
+        denied, beside = parted(content(gone.split(), lexicon), lexicon)
+        denied = denied - lexicon.lists["prepositions"] or denied
+        return said._replace(effect=effect, denied=denied, rest=said.rest | beside)
     base = subject.split()
     when = frozenset(word for word in base if word[0] == "~")
     if when:  # "the review on Tuesday was cancelled"
@@ -162,6 +164,15 @@ def _by_pattern(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND[lexicon.language].isdisjoint(core),
     )  # fmt: skip
+
+
+def parted(denied: Sequence[str], lexicon: AlphabeticLexicon) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what is denied, and where it is, which is where the other is: "is on, and not off, in the hall"."""
+    prepositions = lexicon.lists["prepositions"]
+    end = next((at for at, word in enumerate(denied) if at and word in lexicon.lists["spots"]), len(denied))
+    if denied[:1] and (denied[0] in prepositions or denied[0][0] == "#"):
+        end = len(denied)  # "and not in the cellar", "nine instead of six hours with Ida"
+    return frozenset(denied[:end]), frozenset(denied[end:]) - prepositions
 
 
 def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:

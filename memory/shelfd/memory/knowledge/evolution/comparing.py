@@ -267,8 +267,14 @@ def _has_one_time(new: Statement, old: Statement) -> bool:
     if is_habit and not any(map(str.isdigit, new.core[0])):
         return False  # what opens on Mondays may open on Fridays
     one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
-    one = one or (new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["calling"])
+    one = one or (new.language not in ("zh", "ja") and _is_told_once(new))
     return one and not is_another_day(new, old)
+
+
+def _is_told_once(new: Statement) -> bool:
+    """Return whether something happens at one time: somebody calls, or a story takes place in a year."""
+    words = lexicon(new.language)
+    return new.verb in words["calling"] or (new.verb in words["telling_where"] and new.core[0][1:].isdigit())
 
 
 def _is_done_weekly(statement: Statement) -> bool:

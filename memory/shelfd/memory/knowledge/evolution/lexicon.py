@@ -202,6 +202,9 @@ def _by_word(words: Iterable[frozenset[str]]) -> dict[str, tuple[int, ...]]:
     return found
 
 
+_AND: Final = frozenset(("and", "und", "y", "et"))
+
+
 def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[str]) -> dict[str, frozenset[str]]:
     """Return the lists of words of a language's data, and what is put together of them."""
     lists = {name: frozenset(value.split()) for name, value in text.items()}
@@ -212,7 +215,7 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
     lists["supposing"] = lists["unreal_words"] - futures - lists["intending"]
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (
-        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y", "et"}
+        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | lists["approximate"] | _AND
     )
     lists["joined"] = frozenset(
         word.split("_")[0]

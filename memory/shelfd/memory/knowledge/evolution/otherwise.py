@@ -28,7 +28,8 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
         return False
     words = lexicon(new.language)
     is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
-    is_way = is_only_way or new.slot is Arity.SAME_KIND or (new.now and new.verb not in words["many"])
+    is_way = is_only_way or new.slot is Arity.SAME_KIND or new.verb in words["ways"]  # a code is indented in one way
+    is_way = is_way or (new.now and new.verb not in words["many"])
     return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
 
 
@@ -52,6 +53,8 @@ def lodges_elsewhere(new: Statement, old: Statement) -> bool | None:
 
 def turned(new: Statement, old: Statement) -> str | None:
     """Return how what is wanted or told to be done was turned into something else; None if it was not."""
+    if _is_the_opposite(new, old):
+        return "another state"
     if set(new.core) == set(old.core):
         if _wants_otherwise(new, old):
             return "wanted otherwise"
@@ -62,6 +65,17 @@ def turned(new: Statement, old: Statement) -> str | None:
         return "told to do otherwise"
     is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
     return "the other way round" if is_swapped else None
+
+
+def _is_the_opposite(new: Statement, old: Statement) -> bool:
+    """Return whether the same is said but for one word, and its opposite: on the left wrist, and on the right one."""
+    if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
+        return False
+    words = lexicon(new.language)
+    if new.verb == "be" or new.verb in words["many"]:
+        return False
+    differing = [(one, other) for one, other in zip(new.words, old.words, strict=True) if one != other]
+    return len(differing) == 1 and differing[0][1] in words.opposites.get(differing[0][0], ())
 
 
 def _wants_otherwise(new: Statement, old: Statement) -> bool:

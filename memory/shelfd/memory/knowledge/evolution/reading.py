@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.claims import claim_of
-from shelfd.memory.knowledge.evolution.clause import read_clause
+from shelfd.memory.knowledge.evolution.clause import parted, read_clause
 from shelfd.memory.knowledge.evolution.labelling import read_lines, unmarked
 from shelfd.memory.knowledge.evolution.language import language_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon, lexicon
@@ -114,9 +114,8 @@ def _read_sentence(
             found = [each._replace(corrects=True) for each in found]  # it may follow what it is about
             continue
         if found and clause[0] in lists["negation"]:
-            denied = frozenset(_before_as(clause[1:])) - lists["determiners"] - lists["unsaid"]
-            denied = denied - lists["prepositions"] or denied
-            found[-1] = _with_denied(found[-1], denied, is_over=not lists["ended_words"].isdisjoint(clause))
+            is_over = not lists["ended_words"].isdisjoint(clause)
+            found[-1] = _with_denied(found[-1], _before_as(clause[1:]), words, is_over=is_over)
             continue
         whole = (
             _with_noun(clause, last, words) if last is not None and clause[0] in lists["clause_subjects"] else clause
@@ -136,8 +135,19 @@ def _read_sentence(
     return found, last
 
 
-def _with_denied(statement: Statement, denied: frozenset[str], *, is_over: bool) -> Statement:
-    """Return a statement and what it denies: "not X" was never so, "no longer X" or "now Y, not X" was until now."""
+def _with_denied(statement: Statement, said: list[str], words: AlphabeticLexicon, *, is_over: bool) -> Statement:
+    """Return a statement and what it denies: "not X" was never so, "no longer X" or "now Y, not X" was until now.
+
+    Args:
+        statement: What was stated before.
+        said: What is denied. Where it is not so is where the other is: "is on, and not off, in the hall".
+        words: Those of its language.
+        is_over: It says that what is denied was so before.
+    """
+    silent = words["determiners"] | words["unsaid"]
+    denied, beside = parted([word for word in said if word not in silent], words)
+    denied = denied - words["prepositions"] or denied
+    statement = statement._replace(rest=statement.rest | beside)
     is_over = is_over or bool(statement.now)
     now, corrects = statement.now or is_over, statement.corrects or not is_over
     return statement._replace(denied=statement.denied | denied, now=now, corrects=corrects)

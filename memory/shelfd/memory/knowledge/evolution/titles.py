@@ -28,7 +28,7 @@ _ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una
 def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
     """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
     for at, word in enumerate(words):
-        if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha():
+        if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha() or word in lexicon.numbers:
             continue
         if word in proper and words[at - 1] in _OF and word[-2:] != "ss":
             words = [*words[:at], word[:-1], *words[at + 1 :]]  # "des Klempners"

@@ -170,6 +170,8 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     clocks = [":" in new.words[at] for at in differing]
     if clocks == [True] and not new.event and _is_done_on_a_weekday(new):
         return True  # the choir rehearses on Mondays at another hour
+    if len(clocks) == 1 and not new.event and _happens_once(new):
+        return True  # the weekly market is on another day, the daily meeting at another hour
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
@@ -183,6 +185,13 @@ def _is_done_on_a_weekday(statement: Statement) -> bool:
     if statement.verb in words["many"] or statement.verb in words["departing"]:
         return False
     return any(word[0] == "~" and word[1:] in words["weekdays"] for word in statement.words)
+
+
+def _happens_once(statement: Statement) -> bool:
+    """Return whether something is said to happen once a day, a week, or a month."""
+    return statement.language not in ("zh", "ja") and not lexicon(statement.language)["once"].isdisjoint(
+        statement.words
+    )
 
 
 def _goes_once(statement: Statement) -> bool:

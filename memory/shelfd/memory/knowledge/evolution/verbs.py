@@ -178,7 +178,7 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False  # as "el bebe pesa"
     if any(word in lists[name] for name in _NOUNS) and any(one in be for one in words[at + 1 :]):
         return False
-    if lexicon.language in _ROMANCE and _describes(words, at, lexicon):
+    if lexicon.language != "en" and _describes(words, at, lexicon):
         return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
         return False  # "does not work"
@@ -204,8 +204,10 @@ def _is_of_one(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
 
 
 def _describes(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a form of a Spanish or French verb is a noun, or describes one: "el rescate exigido es"."""
+    """Return whether a form of a verb is a noun, or describes one: "el rescate exigido es", "die bekannte Version"."""
     word, lists = words[at], lexicon.lists
+    if lexicon.language == "de":
+        return word.endswith(_DESCRIBING) and not lists["be"].isdisjoint(words[at + 1 :])
     if word in lists["noun_verbs"] and _is_noun_here(words, at, lexicon):
         return True
     is_done = lexicon.language == "es" and word.endswith(_DONE) and words[at - 1] not in lists["perfect"]
@@ -246,6 +248,7 @@ def _is_noun_here(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool
     return following != lemma and not told and following not in lists["noun_verbs"]
 
 
+_DESCRIBING: Final = ("te", "ten", "ter", "tes")  #: in what a German participle ends that describes a noun
 _DONE: Final = ("ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas")  #: in what a participle ends
 _NOUNS: Final = ("nouns", "noun_verbs", "modifiers")  #: with what describes them
 _SPEAKERS: Final = ("i", "we", "they", "you")
