@@ -13,7 +13,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.ending import Ending
-from shelfd.memory.knowledge.evolution.lexicon import ME, STATUS, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
@@ -29,7 +29,8 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 _WORDS: Final = 4
 #: Words of a subject from which on it does not matter whether it is the speaker's.
 _LONG: Final = 3
-_UNSAID: Final = STATUS | {ME}
+_SILENT: Final = STATUS.union(*(lexicon(language).lists["once"] for language in ALPHABETIC))
+_UNSAID: Final = _SILENT | {ME}
 _NAMED: Final = 4  #: words that may say who is named as gone
 #: Verbs whose names in slots are kept.
 _KNOWN: Final = 2_048
@@ -96,8 +97,8 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             shared.append((f"{language} o {' '.join(sorted(office.what))}", ""))
         if value is _NAME and verb != "be" and (attribute := owned(statement)):
             shared.append((_subject(language, attribute), _KINDS[_NAME]))
-        if rest and (means := means_of(statement)):
-            standing += [(whom, f"c {word}") for word in sorted(means)[:_WORDS]]
+        if rest and (beside := means_of(statement) or _with_whom(statement)):
+            standing += [(whom, f"c {word}") for word in sorted(beside)[:_WORDS]]
         if value in _VALUES or slot is _ONE:
             shared.append((whom, _KINDS[value]))
         if link and link.split()[0] in _PLANNED:
@@ -271,6 +272,17 @@ def _attribute(statement: Statement) -> Slot | None:
     return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 
+def _with_whom(statement: Statement) -> frozenset[str]:
+    """Return with whom, or where, something is done that ends when somebody leaves there: plays in a quartet."""
+    if statement.language in _SPACELESS or statement.link:
+        return NOBODY
+    words = lexicon(statement.language)
+    is_there = statement.verb in words["practising"] or (
+        statement.verb == "be" and words["admitted"].issuperset(statement.core)
+    )
+    return statement.rest if is_there else NOBODY
+
+
 def _named(language: str, name: frozenset[str]) -> Slot:
     return f"{language} n {' '.join(sorted(name))}", ""
 
@@ -282,8 +294,9 @@ def _repeated(statement: Statement) -> Slot:
 def _subject(language: str, words: frozenset[str]) -> str:
     if len(words) == 1:
         return f"{language} {' '.join(words)}"
-    # "My target weight" is looked for as "target weight", and the status of a ticket is what that is.
-    unsaid = STATUS if len(words) < _LONG else _UNSAID
+    # "My target weight" is looked for as "target weight", the status of a ticket is what that is, and the weekly class
+    # is the class.
+    unsaid = _SILENT if len(words) < _LONG else _UNSAID
     return f"{language} {' '.join(sorted(words - unsaid))}"
 
 

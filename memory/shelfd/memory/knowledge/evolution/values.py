@@ -170,7 +170,7 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     clocks = [":" in new.words[at] for at in differing]
     if clocks == [True] and not new.event and _is_done_on_a_weekday(new):
         return True  # the choir rehearses on Mondays at another hour
-    if len(clocks) == 1 and not new.event and _happens_once(new):
+    if len(clocks) == 1 and not new.event and _happens_once(new, is_hour=clocks[0]):
         return True  # the weekly market is on another day, the daily meeting at another hour
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
@@ -187,11 +187,13 @@ def _is_done_on_a_weekday(statement: Statement) -> bool:
     return any(word[0] == "~" and word[1:] in words["weekdays"] for word in statement.words)
 
 
-def _happens_once(statement: Statement) -> bool:
-    """Return whether something is said to happen once a day, a week, or a month."""
-    return statement.language not in ("zh", "ja") and not lexicon(statement.language)["once"].isdisjoint(
-        statement.words
-    )
+def _happens_once(statement: Statement, *, is_hour: bool) -> bool:
+    """Return whether something is said to happen once a day, a week, or a month; pills may be taken at two hours."""
+    if statement.language in ("zh", "ja"):
+        return False
+    words = lexicon(statement.language)
+    is_done_often = is_hour and statement.verb in words["many"]
+    return not is_done_often and not words["once"].isdisjoint(statement.words)
 
 
 def _goes_once(statement: Statement) -> bool:

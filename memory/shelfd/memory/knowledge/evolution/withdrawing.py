@@ -234,8 +234,14 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     whom = [words.of_role(word) if words.feminine else word for word, _ in values]
-    for length in range(1, len(values) + 1):  # of whom another takes the place
-        yield found.language, [frozenset(whom[:length])], others
+    kinds_of = words["class_nouns"] | words["kinds"] | words["appositives"]
+    named = [word for word in whom if word not in kinds_of]
+    lengths = range(1, len(whom) + 1)
+    # Of whom another takes the place.
+    taken = dict.fromkeys([frozenset(each[:length]) for each in (whom, named) for length in lengths])
+    for subject in taken:
+        if subject:
+            yield found.language, [subject], others
 
 
 def asks(found: Withdrawal, words: AlphabeticLexicon) -> bool:
@@ -252,6 +258,8 @@ def _kinds(value: Word, words: AlphabeticLexicon) -> list[str]:
         return [f"c {word}", "k amount"]
     if (state := _states_of_phrases(words.language).get(word)) is not None:
         return [f"c {word}", f"c {state}"]
+    if (named := cues(words.language).nominal.get(word)) is not None:  # a subscription
+        return [f"c {word}", f"c {named}", f"v {named}"]
     verb = words.verbs.get(word, (stem.removeprefix("*"), False))[0]
     return [f"c {word}"] if stem[0] != "*" else [f"c {word}", f"v {verb}"]
 
