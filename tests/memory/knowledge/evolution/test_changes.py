@@ -34,13 +34,13 @@ def numbers(text: str) -> tuple[set[int], set[int]]:
     return set(found.standing), set(found.of(found.subjects()))
 
 
-@pytest.mark.parametrize(("older", "new"), pairs("changes.txt"))
+@pytest.mark.parametrize(("older", "new"), [*pairs("changes.txt"), *pairs("changes_in_four_languages.txt")])
 def test_a_change_supersedes_and_its_older_note_is_found(older: str, new: str) -> None:
     assert verdict(older, new) in SUPERSEDED
     assert numbers(older)[0] & numbers(new)[1]
 
 
-@pytest.mark.parametrize(("older", "new"), pairs("near_misses.txt"))
+@pytest.mark.parametrize(("older", "new"), [*pairs("near_misses.txt"), *pairs("near_misses_in_four_languages.txt")])
 def test_a_near_miss_supersedes_nothing(older: str, new: str) -> None:
     assert verdict(older, new) not in SUPERSEDED
 
