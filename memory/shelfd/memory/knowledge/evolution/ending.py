@@ -32,6 +32,7 @@ class Cues(NamedTuple):
     telling: frozenset[str]  #: the words of these, which a set finds in a tenth of the time
     unsure: re.Pattern[str]  #: says that something is only heard of, to come, or so for once
     kept: re.Pattern[str]  #: says that something is as it was
+    occasion: re.Pattern[str]  #: says that one has ended of what comes again: "this week"
     since: re.Pattern[str]  #: "anymore": makes of a denial an end
     first: frozenset[str]  #: of what something was changed from
     then: frozenset[str]  #: to what
@@ -42,6 +43,8 @@ class Cues(NamedTuple):
     minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
     joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
+    directions: frozenset[str]  #: prepositions of where a way begins and ends
+    active: frozenset[str]  #: before a participle that is not in the passive
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
     untold: frozenset[str]  #: words that tell nothing
     placing: frozenset[str]  #: prepositions, of all kinds
@@ -63,8 +66,22 @@ def cues(language: str) -> Cues:
             place = next(at for at, word in enumerate(words) if word not in common)  # else each sentence is looked at
             phrases.setdefault(words[place], []).append((words, kind, place))
     longest_first = {word: tuple(sorted(found, key=lambda one: -len(one[0]))) for word, found in phrases.items()}
-    unsure, kept, since = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since"))
-    names = ("first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead")
+    patterns = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since", "occasion"))
+    unsure, kept, since, occasion = patterns
+    names = (
+        "first",
+        "then",
+        "changed",
+        "wrong",
+        "silent",
+        "implied",
+        "minor",
+        "joining",
+        "people",
+        "instead",
+        "directions",
+        "active",
+    )
     sets = {name: frozenset(data[name].split()) for name in names}
     sets["joining"] |= {",", ":"}
     sets["changed"] |= lists["triggers"]
@@ -77,6 +94,7 @@ def cues(language: str) -> Cues:
         unsure=unsure,
         kept=kept,
         since=since,
+        occasion=occasion,
         untold=untold,
         placing=lists["prepositions"] | lists["of"],
         nominal=dict([pair.split(":") for pair in data["nominal"].split()]),
@@ -187,7 +205,11 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             continue
         if kind is Ending.ENDED:
             is_end = len(phrase) > 1 or all(not form or form[0] in "#~" for form in clause.plain[end:])  # but for when
-            if begin and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"]):
+            if (
+                begin
+                and words["negation"].isdisjoint(said[:begin])
+                and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"])
+            ):
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
         elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):
             is_told = True  # by the longest of those that begin with the same word

@@ -6,7 +6,7 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -22,6 +22,7 @@ from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
 from shelfd.memory.knowledge.evolution.values import means_of
+from shelfd.memory.knowledge.evolution.verb_classes import said_by, said_by_any
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
@@ -32,10 +33,8 @@ _LONG: Final = 3
 _SILENT: Final = STATUS.union(*(lexicon(language).lists["once"] for language in ALPHABETIC))
 _UNSAID: Final = _SILENT | {ME}
 _NAMED: Final = 4  #: words that may say who is named as gone
-#: Verbs whose names in slots are kept.
-_KNOWN: Final = 2_048
 _SHORT: Final = 5  #: words of a statement that has one measure at most
-_FEW: Final = 64  #: sets of verbs whose names are kept
+_FEW: Final = 64  #: sets of kinds of what may be said whose names are kept
 _SPACELESS: Final = ("zh", "ja")
 _VALUES: Final = frozenset((Value.TIME, Value.AMOUNT, Value.STATE))
 _KINDS: Final[Mapping[str, str]] = {value: f"k {value}" for value in Value}
@@ -81,7 +80,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
             _add_of_no_fact(statement, standing, sought)
             continue
         whom = _subject(language, subject)
-        for said in _verbs(language, verb):
+        for said in said_by(language, verb):
             shared.append((whom, said))  # noqa: PERF401 - there is mostly one
         if core:
             first, *others = core[:_WORDS]
@@ -161,7 +160,7 @@ _GONE: Final = (Ending.ENDS, Ending.ENDED, Ending.LEAVES)
 def _done(statement: Statement) -> Iterator[str]:
     is_so = statement.effect is _SAYS and statement.positive and statement.real and not statement.event
     if is_so and statement.core and statement.verb != "be":
-        yield from _verbs(statement.language, statement.verb)
+        yield from said_by(statement.language, statement.verb)
 
 
 def slots_of(statements: Iterable[Statement]) -> list[Slot]:
@@ -181,7 +180,7 @@ def _intended(statement: Statement) -> list[Slot]:
     if statement.effect is not _SAYS:
         return []
     whom = _subject(statement.language, statement.subject)
-    return [(whom, said) for said in _verbs(statement.language, statement.verb)]
+    return [(whom, said) for said in said_by(statement.language, statement.verb)]
 
 
 def _otherwise_intended(statement: Statement) -> Iterator[Slot]:
@@ -214,7 +213,7 @@ def contradicted(statements: Iterable[Statement]) -> Iterator[Slot]:
         if statement.positive:
             yield subject, _denied(statement)
         if not statement.positive or statement.slot is Arity.FIXED:
-            yield subject, _verbs(statement.language, statement.verb)[0]
+            yield subject, said_by(statement.language, statement.verb)[0]
 
 
 def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Ended]:
@@ -226,18 +225,18 @@ def withdrawing(found: Iterable[Withdrawal]) -> Iterator[Ended]:
 @lru_cache(_FEW)
 def _all_kinds(language: str, kinds: tuple[str, ...]) -> Sequence[str]:
     """Return *kinds* of what may be said, a verb as all that say nearly the same: those of one note are the same."""
-    return [one for said in kinds for one in (_verbs(language, said[2:]) if said[:2] == "v " else (said,))]
+    return [one for said in kinds for one in (said_by(language, said[2:]) if said[:2] == "v " else (said,))]
 
 
 def _denied(statement: Statement) -> str:
-    return "d" + _verbs(statement.language, statement.verb)[0].removeprefix("v")
+    return "d" + said_by(statement.language, statement.verb)[0].removeprefix("v")
 
 
 def _ended(statement: Statement) -> str:
     """What is said of somebody who has given something up, and may take it up again."""
     if not statement.verb:
         return f"e {statement.core[-1] if statement.core else ''}"
-    return "e" + _verbs(statement.language, statement.verb)[0].removeprefix("v")
+    return "e" + said_by(statement.language, statement.verb)[0].removeprefix("v")
 
 
 def _can_change(statement: Statement) -> bool:
@@ -300,31 +299,9 @@ def _subject(language: str, words: frozenset[str]) -> str:
     return f"{language} {' '.join(sorted(words - unsaid))}"
 
 
-@lru_cache(_KNOWN)
-def _verbs(language: str, verb: str) -> Sequence[str]:
-    """Return what is said by a verb and all that say nearly the same."""
-    return _classes(language).get(verb) or (f"v {verb}",)
-
-
-@lru_cache(_FEW)
-def _all_verbs(language: str, verbs: frozenset[str]) -> Sequence[str]:
-    """Return what is said by any of *verbs*, which are mostly the same: all by which something is in a place."""
-    return [said for one in sorted(verbs) for said in _verbs(language, one)]
-
-
-@cache
-def _classes(language: str) -> dict[str, list[str]]:
-    """Return verb -> what is said by it: the numbers of the classes that it is in."""
-    found: dict[str, list[str]] = {}
-    for at, verbs in enumerate(() if language in _SPACELESS else lexicon(language).classes):
-        for verb in verbs:
-            found.setdefault(verb, []).append(f"v {at}")
-    return found
-
-
 def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
     """Yield where something may stand that a statement changes which itself cannot change."""
-    for verb in _verbs(statement.language, statement.verb):
+    for verb in said_by(statement.language, statement.verb):
         yield subject, verb
     if statement.core and (word := statement.core[0])[0] not in "#~":
         yield subject, f"c {word}"
@@ -342,7 +319,7 @@ def _instead(statement: Statement, subject: str) -> Iterator[Slot]:
     yield from ((subject, f"c {word}") for word in sorted(statement.denied)[:_WORDS])
     if statement.effect is _INSTEAD:
         replaced = _subject(statement.language, statement.denied)
-        yield from ((replaced, verb) for verb in _verbs(statement.language, statement.verb))
+        yield from ((replaced, verb) for verb in said_by(statement.language, statement.verb))
 
 
 def _now(statement: Statement, subject: str) -> list[Slot]:
@@ -370,7 +347,7 @@ def _by_being(statement: Statement, subject: str) -> list[Slot]:
         verbs = verbs | words.lists["placing"] if verbs else words.lists["placing"]
     elif now and verb in words.ruling_out:
         verbs = verbs | {"be"}
-    return [(subject, said) for said in _all_verbs(language, verbs)] if verbs else []
+    return [(subject, said) for said in said_by_any(language, verbs)] if verbs else []
 
 
 def _by_effect(statement: Statement, subject: str) -> Iterator[Slot]:
@@ -384,18 +361,18 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from (_KINDS[_TIME], _KINDS[_STATE])
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
-        yield from _verbs(language, "be")
-        yield from _all_verbs(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
+        yield from said_by(language, "be")
+        yield from said_by_any(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
-        yield from _verbs(language, home)
+        yield from said_by(language, home)
         yield _KINDS[_NAME]
     elif effect is Effect.RENEWED and statement.value is _NAME:
-        yield from ("v be", *_verbs(language, USE.get(language, "")))
+        yield from ("v be", *said_by(language, USE.get(language, "")))
         yield from (f"c {word}" for word in statement.core[:_WORDS])
     elif effect in (_ENDED, Effect.LEFT):
         if statement.verb:
-            yield from _verbs(language, statement.verb)
+            yield from said_by(language, statement.verb)
         yield from (f"c {word}" for word in statement.core[:_WORDS])
         if statement.value in _VALUES:
             yield _KINDS[statement.value]

@@ -100,7 +100,12 @@ def _unknown_english_verb(words: list[str], lexicon: AlphabeticLexicon, proper: 
     if len(found) > 1:
         found = [at for at in found if words[at - 1][0] != "#"] or found  # "4 spaces" are several
     likely = next((at for at in found if _may_be_followed(words, at, lexicon, proper)), None)
-    if likely == len(words) - 1 and found[0] < likely and words[found[0] + 1] in lexicon.lists["prepositions"]:
+    if (
+        likely is not None
+        and likely == len(words) - 1
+        and found[0] < likely
+        and words[found[0] + 1] in lexicon.lists["prepositions"]
+    ):
         return found[0]  # "the clock rings at six on workdays"
     if likely is not None or not found or found[0] == len(words) - 1:
         return likely

@@ -235,10 +235,10 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     whom = [words.of_role(word) if words.feminine else word for word, _ in values]
     kinds_of = words["class_nouns"] | words["kinds"] | words["appositives"]
-    named = [word for word in whom if word not in kinds_of]
+    names = [word for word in whom if word not in kinds_of]
     lengths = range(1, len(whom) + 1)
     # Of whom another takes the place.
-    taken = dict.fromkeys([frozenset(each[:length]) for each in (whom, named) for length in lengths])
+    taken = dict.fromkeys([frozenset(each[:length]) for each in (whom, names) for length in lengths])
     for subject in taken:
         if subject:
             yield found.language, [subject], others

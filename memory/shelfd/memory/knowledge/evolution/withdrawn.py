@@ -1,47 +1,28 @@
 """Whether what a note names as ended is what an older statement says."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
+from shelfd.memory.knowledge.evolution.another_thing import is_another_thing
 from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.circumstances import works_there
 from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.in_full import is_named_in_full
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.repeated import Repeated, repeated
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.values import HAVE
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
-_SILENT: Final = 4  #: words that tell nothing before what has ended
 _DIGIT: Final = re.compile(r"\d")
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)*")
-_HOUR: Final = re.compile(r"~(\d{1,2}):00")
-_DAY: Final = re.compile(r"~(\d{1,2})([a-z]{3,})")  #: of a month
-
-
+_SILENT: Final = 4  #: words that tell nothing before what has ended
 #: Words that say of what kind that is which is named next, or what somebody has been: "resigned the post of warden".
 _KINDS: Final = ("concrete_nouns", "groups", "class_nouns", "kinds", "appositives", "posts")
-
-
-class _Old(NamedTuple):
-    """What an older statement says, in the forms in which a note repeats it."""
-
-    subject: frozenset[str]
-    value: frozenset[str]
-    verb: frozenset[str]
-    forms: frozenset[str]  #: of value and verb, all
-    of_whom: frozenset[str]  #: of the subject, all
-    places: tuple[tuple[str, str], ...]  #: of the subject, what is said with a preposition: ("to", "oslo")
-    is_whole: bool  #: nothing is left out that a note need not repeat
-
-    @property
-    def named(self) -> frozenset[str]:
-        """Whom it is said of, but for who speaks."""
-        return self.subject - SPEAKING
 
 
 def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
@@ -54,10 +35,13 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
         return None  # who "has been to" a place
     words, known = lexicon(old.language), cues(old.language)
     for each in found:
-        if each.language != old.language:
+        if each.language != old.language or _is_on_a_day(each, old) or _is_at_another_time(each, old, words):
             continue
-        said = _repeated(each, old, words, known)
-        if _ends(each, old, said, words) or _is_had_no_longer(each, old, words, known):
+        said = repeated(each, old, words, known)
+        if is_another_thing(each, old, said, words, known):
+            continue
+        is_ended = _ends(each, old, said, words) or _is_had_no_longer(each, old, words, known)
+        if is_ended or (is_named_in_full(each, old, words, known) and not _is_of_another_kind(each, said, words)):
             others = (one for one in found if one.kind is Ending.DENIES and one is not each)
             if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
                 return each
@@ -69,7 +53,7 @@ def _is_had_no_longer(found: Withdrawal, old: Statement, words: AlphabeticLexico
     if not old.rest or found.kind is not Ending.ENDED or not (old.verb in HAVE or old.verb in words["possessing"]):
         return False
     thing = old._replace(rest=NOBODY)
-    said = _repeated(found, thing, words, known)
+    said = repeated(found, thing, words, known)
     is_bare = found.before <= said.forms | said.of_whom and said.named <= found.before
     return is_bare and bool(said.named) and _ends(found, thing, said, words)
 
@@ -112,91 +96,11 @@ def _begins(phrase: Sequence[Word], whom: AbstractSet[str]) -> bool:
     return not whom.isdisjoint(first)
 
 
-def _repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> _Old:
-    every = found.every
-    parts = [word.split() for word in old.subject]
-    values = list(_values(old, every, known.minor))
-    rhythms = words["rhythms"] if len(parts) > 1 and words["rhythms"].isdisjoint(every) else NOBODY
-    said = (
-        [
-            part[-1]
-            for part in parts
-            if part[-1] not in rhythms and (part[-1] not in known.implied or _is_of_others(found, old, part[-1], known))
-        ],
-        values,
-        [word for word in (old.verb, *old.link.split()) if word not in known.joined],
-    )
-    forms = [{word: form for word in each if (form := plain(word, words, known))} for each in said]
-    subject, value, verb = (frozenset(word if word in every else each[word] for word in each) for each in forms)
-    of_whom, of_value, of_verb = (frozenset(each).union(each.values()) for each in forms)
-    places = tuple((part[0], part[-1]) for part in parts if len(part) > 1)
-    return _Old(subject, value, verb, of_value | of_verb, of_whom, places, len(values) == len(old.core) + len(old.rest))
-
-
-def _is_of_others(found: Withdrawal, old: Statement, owner: str, known: Cues) -> bool:
-    """Return whether a note says of a thing that it is not the *owner*'s: of the workshop's router, say."""
-    if len(old.subject) == 1 or owner in found.every:
-        return False
-    told = [at for at, word in enumerate(found.said) if word not in known.nameless]
-    for before, after in pairwise(told):
-        word, following = found.said[before], found.said[after]
-        is_joined = after == before + 1 or known.placing.issuperset(found.said[before + 1 : before + 2])
-        is_name = not {word, following}.issubset(old.words) and following not in old.core
-        if is_joined and is_name and not old.subject.isdisjoint((word, following)):
-            return True
-    return False
-
-
-def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) -> Iterator[str]:
-    """Yield the words of a value that a note has to repeat, as one says them that names only numbers.
-
-    What is counted it need not count, where it counts nothing, nor say when, where it says no time.
-    """
-    amounts = iter(old.amounts)
-    value = [(word, next(amounts, 0.0) if word[0] == "#" else 0.0) for word in (*old.core, *sorted(old.rest))]
-    says_when = any(word[0] == "~" and not _DIGIT.search(word) for word in every)
-    needed = any(word[0] not in "#~" and word not in minor for word, _ in value)
-    is_said = any(word not in minor for word, _ in value)
-    is_uncounted = needed and not any(word[0] == "#" for word in every)
-    has_version = len(old.core) > 1 and any(word[0] not in "#~" and not word[0].isdigit() for word in old.core)
-    for word, amount in value:
-        if word[0] == "#":
-            if not is_uncounted:
-                yield _number(word[1:], amount, every)
-        elif word in every:
-            yield word
-        elif "-" in word and word.split("-", 1)[0] in lexicon(old.language)["prepositions"]:
-            yield word.split("-", 1)[1]  # who is "im-urlaub"
-        elif has_version and is_uncounted and _VERSION.fullmatch(word):
-            continue  # whoever dropped MongoDB dropped MongoDB 6
-        elif (day := _DAY.fullmatch(word)) is not None:
-            is_same_month = f"#{day[1]}" in every and any(one[0] == "~" and one.endswith(day[2]) for one in every)
-            yield f"#{day[1]}" if is_same_month else word
-        elif (clock := _HOUR.fullmatch(word)) is not None and f"#{clock[1]}" in every:
-            yield f"#{clock[1]}"  # "from 9 to 8 a.m."
-        elif word[0] == "~" and not _DIGIT.search(word):
-            if says_when or len(value) == 1:
-                yield word
-        elif word not in minor or not is_said:
-            yield word
-
-
-def _number(family: str, amount: float, every: AbstractSet[str]) -> str:
-    """Return an *amount* as a note says it; "two days instead of four" leaves the unit out."""
-    said = f"#{amount:g}"
-    if family and said not in every and f"#{family}" in every:
-        numbers = (f"#{amount / factor:g}" for kind, factor in units().values() if kind == family)
-        return next((number for number in numbers if number in every), said)
-    return said
-
-
-def _ends(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _ends(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     if old.event or old.slot is Arity.FIXED:
         told = {plain(word, words, cues(found.language)) for word in old.link.split()} - {""}
         if not found.is_correction or not (told <= found.every or _is_blamed(found, old, said, words)):
             return False
-    if _is_at_another_time(found, old, words) or _is_on_a_day(found, old):
-        return False
     if any(_is_elsewhere(each, found.said, cues(found.language)) for each in said.places):
         return False
     if any(is_ended(found, old, said, words) for is_ended in _WHATEVER_ELSE_IS_SAID):
@@ -236,7 +140,7 @@ def _is_on_a_day(found: Withdrawal, old: Statement) -> bool:
     return not days <= {*old.core} | old.rest | old.subject
 
 
-def _is_blamed(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_blamed(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether it is corrected by whom, or by what, something was caused or done: "it was not the DNS"."""
     is_agent = old.verb == "be" and not words["agent_links"].isdisjoint(old.link.split()[-1:])
     return is_agent and said.value <= _gone(found, said, words)
@@ -248,7 +152,7 @@ def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> b
     return place[0] not in before and (not before or not known.placing.isdisjoint(before))
 
 
-def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether another does now what is said of somebody: "Ann leads the team instead of Bob"; or nobody does."""
     kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES, Ending.NEVER)  # "Bob stepped down as head" of whom the head is
     if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
@@ -259,7 +163,7 @@ def _is_replaced(found: Withdrawal, old: Statement, said: _Old, words: Alphabeti
     return said.named <= whom and said.verb | said.value <= around
 
 
-def _is_given_away(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
     if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind is not Ending.ENDS:
         return False
@@ -275,7 +179,7 @@ def _is_given_away(found: Withdrawal, old: Statement, said: _Old, words: Alphabe
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
-def _is_handed_on(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_handed_on(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has given up what they do something with: the pharmacy that Ida ran, or owned."""
     if old.verb != "be" or old.event or old.value is not Value.NAME or found.kind not in (Ending.ENDS, Ending.LEAVES):
         return False
@@ -285,7 +189,7 @@ def _is_handed_on(found: Withdrawal, old: Statement, said: _Old, words: Alphabet
     return said.value <= found.before and said.named <= whom
 
 
-def _is_done_there(found: Withdrawal, old: Statement, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_done_there(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has left those with whom they did something: who plays the cello in a quartet."""
     if found.kind is not Ending.LEAVES or not old.rest or old.event or old.link:
         return False
@@ -293,7 +197,7 @@ def _is_done_there(found: Withdrawal, old: Statement, said: _Old, words: Alphabe
     if not is_admitted and old.verb not in words["practising"]:
         return False
     there = old._replace(core=tuple(sorted(old.rest)), rest=NOBODY)
-    with_whom = _repeated(found, there, words, cues(found.language))
+    with_whom = repeated(found, there, words, cues(found.language))
     return with_whom.value <= _gone(found, with_whom, words) and said.named <= found.before and bool(said.named)
 
 
@@ -302,7 +206,7 @@ _WHATEVER_ELSE_IS_SAID: Final = (_is_replaced, _is_given_away, _is_handed_on, _i
 
 
 def _may_lack_verb(
-    found: Withdrawal, old: Statement, said: _Old, gone: AbstractSet[str], words: AlphabeticLexicon
+    found: Withdrawal, old: Statement, said: Repeated, gone: AbstractSet[str], words: AlphabeticLexicon
 ) -> bool:
     """Return whether what is said of a thing ends with it, by whatever verb: who left a place is no longer there."""
     if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
@@ -337,7 +241,7 @@ def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
     return words.language == "de" and any(word.endswith(tuple(activities)) for word in old.core)
 
 
-def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
     if any(word in people and word not in said.of_whom | said.forms for word in found.before):
@@ -354,7 +258,7 @@ def _is_of(found: Withdrawal, said: _Old, near: AbstractSet[str], words: Alphabe
     return own <= near and bool(own or is_of_speaker)
 
 
-def _is_of_another_kind(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_of_another_kind(found: Withdrawal, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether a note names a house or firm of the same name: "the café Aurelia" is no ship."""
     houses = words["establishments"] - said.of_whom - said.forms
     if any(kind in houses and name in said.named for kind, name in pairwise(found.said)):
@@ -370,7 +274,7 @@ def _is_of_another_kind(found: Withdrawal, said: _Old, words: AlphabeticLexicon)
     )
 
 
-def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
+def _gone(found: Withdrawal, said: Repeated, words: AlphabeticLexicon) -> set[str]:
     """Return what has ended of what is said; nothing if something else has."""
     gone: set[str] = set()
     wanted = said.forms if said.value <= found.before else said.forms - said.verb
@@ -395,7 +299,7 @@ def _gone(found: Withdrawal, said: _Old, words: AlphabeticLexicon) -> set[str]:
     return gone
 
 
-def _goes_on(found: Withdrawal, word: str, gone: AbstractSet[str], said: _Old) -> bool:
+def _goes_on(found: Withdrawal, word: str, gone: AbstractSet[str], said: Repeated) -> bool:
     """Return whether *word* tells which of what is named after it has ended: slow on empty files, and not on all."""
     if found.language in NOUN_FIRST:
         return False
@@ -404,7 +308,7 @@ def _goes_on(found: Withdrawal, word: str, gone: AbstractSet[str], said: _Old) -
     return any({one, form}.isdisjoint(gone) and not {one, form}.isdisjoint(said.value) for one, form in after)
 
 
-def _is_only_named(word: str, found: Withdrawal, silent: int, said: _Old, words: AlphabeticLexicon) -> bool:
+def _is_only_named(word: str, found: Withdrawal, silent: int, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether a word says of what kind that is which is named next: "the group X", "wrongly listed as X"."""
     if word in said.forms:
         return False
@@ -413,6 +317,6 @@ def _is_only_named(word: str, found: Withdrawal, silent: int, said: _Old, words:
     return found.kind is Ending.NEVER and not silent
 
 
-def _ends_phrase(word: str, forms: AbstractSet[str], said: _Old, words: AlphabeticLexicon) -> bool:
+def _ends_phrase(word: str, forms: AbstractSet[str], said: Repeated, words: AlphabeticLexicon) -> bool:
     is_verb = word in words.verbs or word in words["ascribing"]
     return is_verb or word[0] == "~" or not forms.isdisjoint(said.of_whom)

@@ -1,0 +1,95 @@
+"""Whether a note tells all that an older statement says as ended, however its sentence is built."""
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
+
+_IN_FULL: Final = 2  #: words, at least
+_DIGIT: Final = re.compile(r"\d")
+
+
+def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:
+    """Return whether what has ended is told in all words of an older statement, whatever the form of its sentence.
+
+    So "the maintenance window planned for 24 October was cancelled" ends that one is planned for then. Who does
+    something may not stand among what has ended, unless it stands at its end: whom Ida trains does not train her.
+    """
+    if (old.event or old.slot is Arity.FIXED) and not found.is_correction:
+        return False
+    phrase = {form for word in found.phrase for form in word} - {""}
+    told = phrase | found.before
+    wanted = _told_words(old, told, words, known)
+    if len(wanted) < _IN_FULL or not all(told & forms for forms in wanted):
+        return False
+    every = frozenset[str]().union(*wanted)
+    if _is_of_others_thing(found, old, every, words, known) or not _begins_with(found, every, words, known):
+        return False
+    value = {plain(word, words, known) for word in (*old.core, *old.rest)} - {""}
+    if phrase.isdisjoint(value) and not _is_over(found):
+        return False
+    doer = {plain(word, words, known) for word in old.subject - SPEAKING} | (old.subject - SPEAKING)
+    return _is_over(found) or phrase.isdisjoint(doer - {""})
+
+
+def _begins_with(found: Withdrawal, said: frozenset[str], words: AlphabeticLexicon, known: Cues) -> bool:
+    """Return whether what is named first as ended is *said*: who sold a plot beside her house did not sell that."""
+    if _is_over(found):
+        return True
+    told = (each for each in found.phrase if each[1] and each[0] not in known.minor)
+    first = next((each for each in told if each[0] not in words.verbs or each[0] in words["nouns"]), None)
+    return first is None or not said.isdisjoint(first)
+
+
+def _is_of_others_thing(
+    found: Withdrawal, old: Statement, said: frozenset[str], words: AlphabeticLexicon, known: Cues
+) -> bool:
+    """Return whether what has ended is somebody else's, or comes at another rhythm: the weekly sync is no monthly one.
+
+    Args:
+        found: What has ended.
+        old: An older statement.
+        said: Its words, in all forms.
+        words: Those of its language.
+        known: What tells in it that something has ended.
+    """
+    told = found.before.union(*found.phrase)
+    others = words["others"] | words["ordinals"] | known.people
+    if any(word in others and word not in old.words and word not in old.subject for word in told):
+        return True
+    rhythms = words["once"] | words["rhythms"]
+    if not rhythms.isdisjoint(told) and not rhythms.intersection(old.words) <= told:
+        return True
+    if old.subject.isdisjoint(SPEAKING) or not SPEAKING.isdisjoint(found.before):
+        return False
+    return any(word[0] not in "#~@" and word not in said for word in found.before)
+
+
+def _is_over(found: Withdrawal) -> bool:
+    """Return whether all of its clause names what has ended: "X was cancelled"."""
+    return found.kind is Ending.ENDED
+
+
+def _told_words(old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues) -> list[frozenset[str]]:
+    """Return the words of a statement that tell something, each in its forms, but those by which it is only there.
+
+    The hour of what is told with its day need not be repeated.
+    """
+    existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
+    found: list[frozenset[str]] = []
+    amounts = iter(old.amounts)
+    for word in dict.fromkeys((*old.words, *old.subject)):
+        if word[0] == "#":
+            found.append(frozenset((f"#{next(amounts, 0.0):g}",)))
+            continue
+        if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
+            continue
+        if word[0] == "~" and ":" in word and is_dated and word not in told:
+            continue
+        if (form := plain(word, words, known)) and word not in known.minor:
+            found.append(frozenset((word, form)))
+    return found
