@@ -24,6 +24,8 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
         return _is_the_other_way(found, old, said, words)
     if found.kind is not Ending.ENDED:
         return False
+    if old.verb == "be" and not known.people.isdisjoint(old.core) and old.core[0] not in found.before:
+        return True  # who was the king's daughter still is when he is dead
     is_named = _is_named(found, old, said, words, known)
     return not is_named or _goes_another_way(found, old, known) or _is_one_of_many(found, old, words, known)
 
@@ -79,9 +81,8 @@ def _is_the_other_way(found: Withdrawal, old: Statement, said: Repeated, words: 
 
 def _goes_another_way(found: Withdrawal, old: Statement, known: Cues) -> bool:
     """Return whether it leads elsewhere: the ferry from Kiel to Oslo is not that from Oslo to Kiel."""
-    directions = known.directions
-    ways = {place: way for way, place in pairwise(found.said) if way in directions}
-    return any(way in directions and ways.get(place, way) != way for way, place in pairwise(old.words))
+    ways = {place: way for way, place in pairwise(found.said) if way in known.routing}
+    return any(way in known.routing and ways.get(place, way) != way for way, place in pairwise(old.words))
 
 
 def _is_one_of_many(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:

@@ -28,6 +28,7 @@ from shelfd.memory.knowledge.evolution.otherwise import (
     happens_elsewhere,
     is_done_otherwise,
     lodges_elsewhere,
+    tells_another_thing,
     turned,
     wants_other_ones,
 )
@@ -330,6 +331,13 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
     return updated(new, "another amount")
 
 
+def _is_of_one_kind(new: Statement, old: Statement) -> bool:
+    if new.link and new.core[0] != old.core[0] and new.core[-1] == old.core[-1]:
+        return False  # "prefers in Python double quotes", and in another language single ones
+    head = 0 if new.language in NOUN_FIRST and len(new.core) == len(old.core) else -1
+    return new.core[head] == old.core[head] or category_of(new) == category_of(old) != set()
+
+
 def _other_name(new: Statement, old: Statement) -> Judgement:
     if new.slot is Arity.FIXED or old.slot is Arity.FIXED:
         if new.corrects:
@@ -338,13 +346,10 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
     if new.slot is Arity.ONE and old.slot is Arity.ONE:
         words = None if new.language in ("zh", "ja") else lexicon(new.language)
         has = new.verb in HAVE or (words is not None and new.verb in words["bearing"])
-        if has and new.core[:-1] != old.core[:-1]:
-            return ADDS
-        return updated(new, "another value")
+        is_other = not has or new.core[:-1] == old.core[:-1]
+        return updated(new, "another value") if is_other and not tells_another_thing(new, old) else ADDS
     if new.slot is Arity.SAME_KIND and not new.corrects:
-        head = 0 if new.language in NOUN_FIRST and len(new.core) == len(old.core) else -1
-        alike = new.core[head] == old.core[head] or category_of(new) == category_of(old) != set()
-        return updated(new, "another of its kind") if alike else ADDS
+        return updated(new, "another of its kind") if _is_of_one_kind(new, old) else ADDS
     if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):
         return ADDS  # who owns a beagle, and not a poodle, may own a rabbit
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():

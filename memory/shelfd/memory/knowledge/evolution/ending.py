@@ -43,7 +43,7 @@ class Cues(NamedTuple):
     minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
     joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
-    directions: frozenset[str]  #: prepositions of where a way begins and ends
+    routing: frozenset[str]  #: prepositions of where a way begins and ends
     active: frozenset[str]  #: before a participle that is not in the passive
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
     untold: frozenset[str]  #: words that tell nothing
@@ -79,7 +79,7 @@ def cues(language: str) -> Cues:
         "joining",
         "people",
         "instead",
-        "directions",
+        "routing",
         "active",
     )
     sets = {name: frozenset(data[name].split()) for name in names}
