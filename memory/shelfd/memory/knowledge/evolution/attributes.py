@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
+from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.values import HAVE
@@ -137,6 +138,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if told.value == before.value:
         return SAME
+    if answer_two_questions(new, old):
+        return None
     lists = lexicon(new.language).lists
     titles = lists["titles"] | lists["establishments"]
     is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)

@@ -28,10 +28,10 @@ from shelfd.memory.knowledge.evolution.otherwise import (
     happens_elsewhere,
     is_done_otherwise,
     lodges_elsewhere,
-    tells_another_thing,
     turned,
     wants_other_ones,
 )
+from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.renaming import RENAMED, has_another_name
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
@@ -347,7 +347,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         words = None if new.language in ("zh", "ja") else lexicon(new.language)
         has = new.verb in HAVE or (words is not None and new.verb in words["bearing"])
         is_other = not has or new.core[:-1] == old.core[:-1]
-        return updated(new, "another value") if is_other and not tells_another_thing(new, old) else ADDS
+        return updated(new, "another value") if is_other and not answer_two_questions(new, old) else ADDS
     if new.slot is Arity.SAME_KIND and not new.corrects:
         return updated(new, "another of its kind") if _is_of_one_kind(new, old) else ADDS
     if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):

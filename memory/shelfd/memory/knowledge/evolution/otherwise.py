@@ -3,7 +3,6 @@
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
-from shelfd.memory.knowledge.evolution.ending import cues
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.values import has_digit, joining
@@ -134,17 +133,3 @@ def happens_elsewhere(new: Statement, old: Statement) -> bool:
     if new.verb not in lists["occurring"] and new.verb not in lists["telling_where"]:
         return False
     return any(map(has_digit, (*new.core, *new.rest))) is not any(map(has_digit, (*old.core, *old.rest)))
-
-
-def tells_another_thing(new: Statement, old: Statement) -> bool:
-    """Return whether two values of a thing answer two questions: whose niece, and whose daughter; what, and how often.
-
-    A level may be amber and be reviewed monthly.
-    """
-    if new.language in ("zh", "ja") or new.now or new.corrects or (new.verb, new.link, old.link) != ("be", "", ""):
-        return False
-    people, words = cues(new.language).people, lexicon(new.language)
-    if new.core[0] in people and old.core[0] in people:
-        return True
-    often = words["once"] | words["rhythms"]
-    return often.isdisjoint(new.core) is not often.isdisjoint(old.core)

@@ -1,0 +1,20 @@
+"""Whether two values of one thing answer two questions about it, so that both may be so."""
+
+from shelfd.memory.knowledge.evolution.ending import cues
+from shelfd.memory.knowledge.evolution.lexicon import lexicon
+from shelfd.memory.knowledge.evolution.statement import Statement
+
+
+def answer_two_questions(new: Statement, old: Statement) -> bool:
+    """Return whether two values of a thing answer two questions: whose niece, and whose daughter; what, and how often.
+
+    A level may be amber and be reviewed monthly.
+    """
+    if new.language in ("zh", "ja") or new.now or new.corrects or (new.verb, new.link, old.link) != ("be", "", ""):
+        return False
+    words = lexicon(new.language)
+    kin = cues(new.language).people - words["titles"]  # "Brother Oswin"
+    if new.core[0] in kin and old.core[0] in kin:
+        return True
+    often = words["once"] | words["rhythms"]
+    return often.isdisjoint(new.core) is not often.isdisjoint(old.core)
