@@ -1,13 +1,18 @@
 """Whether what a note names as ended is something else than an older statement tells of, in spite of the same words."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
 from shelfd.memory.knowledge.evolution.statement import Statement, Value
-from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, Word
+from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, Word
+
+_NO_LONGER: Final = ("ya", "plus", "mehr")  #: words that begin what is no longer so, beside those of denial
+_BEGIN: Final = 4  #: letters that the forms of a verb have in common
 
 
 def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon, known: Cues) -> bool:
@@ -20,39 +25,67 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
         words: Those of that language.
         known: What tells in it that something has ended.
     """
-    if found.kind is Ending.ENDS:
-        return _is_the_other_way(found, old, said, words)
+    if _is_one_of_many(found, old, words, known):
+        return True
+    if found.by not in known.first and _goes_another_way(found, old, known):
+        return True
+    if found.kind in (Ending.ENDS, Ending.LEAVES):
+        is_said = _is_of_what_is_said(found, old, said, words, known)
+        return not is_said or _is_the_other_way(found, old, said, words) or _is_more_than_said(found, said)
     if found.kind is not Ending.ENDED:
         return False
     if old.verb == "be" and not known.people.isdisjoint(old.core) and old.core[0] not in found.before:
         return True  # who was the king's daughter still is when he is dead
-    is_named = _is_named(found, old, said, words, known)
-    return not is_named or _goes_another_way(found, old, known) or _is_one_of_many(found, old, words, known)
+    return not _is_named(found, old, said, words, known)
 
 
 def _is_named(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon, known: Cues) -> bool:
     """Return whether the noun that names what has ended is said: of the dinner after a talk the talk says nothing."""
-    if found.is_correction or not known.active.isdisjoint(word for word, _ in found.phrase):
+    if found.is_correction or not known.active.isdisjoint(word for word, _ in found.phrase[1:]):
         return True  # "they have taken the licence from Ida" begins with them
-    head = _head(found, words, known)
-    return head is None or not {*head}.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
+    head, _ = _head(found.phrase[::-1], words, known)
+    return head is None or _is_in(head, old, said)
 
 
-def _head(found: Withdrawal, words: AlphabeticLexicon, known: Cues) -> Word | None:
-    """Return the noun that names what has ended: of a noun phrase the last word, or the first, before what follows."""
+def _is_of_what_is_said(
+    found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon, known: Cues
+) -> bool:
+    """Return whether it is what is said of which a note tells that something has ended, and not of its backup, say."""
+    first = found.ahead[0][0] if found.ahead else ""
+    is_denied = found.by in words["negation"] or found.by in _NO_LONGER
+    if found.is_correction or not is_denied or (first in known.placing and first not in words["determiners"]):
+        return True  # who ends a thing need not be said: "the town revoked Ida's licence"
+    if any(form in SPEAKING for _, form in found.ahead):
+        return True
+    head, is_joined = _head(found.ahead, words, known)
+    if head is None or head[0] in words.verbs:
+        return True
+    may_be_name = words.language == "de" or words.language in NOUN_FIRST or head[1][0] != "*"
+    return (may_be_name and not is_joined) or _is_in(head, old, said)
+
+
+def _is_in(head: Word, old: Statement, said: Repeated) -> bool:
+    return not {*head}.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
+
+
+def _head(told: Sequence[Word], words: AlphabeticLexicon, known: Cues) -> tuple[Word | None, bool]:
+    """Return the noun that names of what a clause tells: of a noun phrase the last word, or the first.
+
+    Returns:
+        The noun, and whether more is said of it with a preposition; None if there is none.
+    """
     head: Word | None = None
-    told = found.phrase[::-1]
-    for (word, form), (following, _) in zip(told, (*told[1:], ("", "")), strict=True):
+    for (word, form), (following, _) in pairwise((*told, ("", ""))):
         is_told = bool(form) and word[0] not in "#~@"
-        if is_told and found.language in NOUN_FIRST:
-            return word, form
+        if is_told and words.language in NOUN_FIRST:
+            return (word, form), following in known.placing
         if head is not None and (word in known.placing or word in words["be"] or word in words["relatives"]):
-            break
+            return head, word in known.placing
         if is_told:
             if head is not None and _is_participle(word, following, words, known):
                 break
             head = word, form
-    return head
+    return head, False
 
 
 def _is_participle(word: str, following: str, words: AlphabeticLexicon, known: Cues) -> bool:
@@ -64,30 +97,67 @@ def _is_participle(word: str, following: str, words: AlphabeticLexicon, known: C
 
 def _is_the_other_way(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether it is the other who no longer does it: Ida no longer owes Bob what Bob owes her."""
-    phrase = {form for word in found.phrase for form in word}
     whom, what = said.named - said.value, said.value - said.named
-    is_same_verb = any(words.verbs.get(word, (word,))[0] == old.verb for word, _ in found.phrase)
-    if not whom or not what or not (is_same_verb or (said.verb and said.verb <= phrase)):
+    if not whom or not what:
         return False
-    first = found.phrase[0][0]
+    phrase = {form for word in found.phrase for form in word}
+    first, by = found.phrase[0][0], words["agent_links"].difference(old.words)
+    is_same = _is_done(found.phrase, old, said, words)
     if words.verbs.get(first, ("", False))[1] or (words.language == "en" and first.endswith("ed")):  # in the passive
-        by = words["agent_links"]
-        is_by_other = not by.isdisjoint(phrase) and by.isdisjoint(old.link.split())
-        return is_by_other and whom <= found.before and what <= phrase
-    if not words["agent_links"].isdisjoint(phrase):
+        return is_same and not by.isdisjoint(phrase) and whom <= found.before and what <= phrase
+    if words.language == "de":
+        return by.isdisjoint(phrase) and _comes_after(found, old, said, words)
+    if not by.isdisjoint(phrase) or not is_same:
         return False
     return whom <= phrase and whom.isdisjoint(found.before) and not what.isdisjoint(found.before) and not what <= phrase
 
 
+def _is_done(told: Sequence[Word], old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
+    """Return whether words hold a form of the verb of an older statement."""
+    if old.verb == "be":
+        return False
+    begin, known = old.verb[:_BEGIN], words.verbs
+    forms = ((word, form, known.get(word, ("",))[0]) for word, form in told)
+    return any(word.startswith(begin) or form in said.verb or verb == old.verb for word, form, verb in forms)
+
+
+def _comes_after(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
+    """Return whether who does something stands after the verb, and whom it is done to before it.
+
+    Whom it is done to may stand first in German; not so with that article, nor if both are of one kind, as two teams.
+    """
+    told = found.ahead or (("", ""),)
+    at = next((place for place, word in enumerate(told) if place and _is_done([word], old, said, words)), 0)
+    is_doer = told[0][0] == "der" or not said.named.isdisjoint(said.value)
+    if not at or not is_doer or not words["be"].isdisjoint(word for word, _ in told):
+        return False
+    first, after = ({one for word in part for one in word} for part in (told[:at], told[at:]))
+    whom, what = said.named - said.value, said.value - said.named
+    return not what.isdisjoint(first) and whom.isdisjoint(first) and whom <= after
+
+
+def _is_more_than_said(found: Withdrawal, said: Repeated) -> bool:
+    """Return whether what is said is in both, and only something more has ended: oak logs instead of birch logs."""
+    phrase = {form for word in found.phrase for form in word}
+    more = {word for word, form in found.phrase if form} - found.before - said.forms
+    return said.value <= found.before and not said.value.isdisjoint(phrase) and bool(more)
+
+
 def _goes_another_way(found: Withdrawal, old: Statement, known: Cues) -> bool:
     """Return whether it leads elsewhere: the ferry from Kiel to Oslo is not that from Oslo to Kiel."""
-    ways = {place: way for way, place in pairwise(found.said) if way in known.routing}
-    return any(way in known.routing and ways.get(place, way) != way for way, place in pairwise(old.words))
+    ways = {place: way for way, place in pairwise(found.said) if way in known.contrasting}
+    return any(way in known.contrasting and ways.get(place, way) != way for way, place in pairwise(old.words))
 
 
 def _is_one_of_many(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:
-    """Return whether only one has ended of what comes again: "this week's meeting was cancelled"."""
+    """Return whether only one has ended of what comes again, or it was not so once: "this week's was cancelled"."""
+    if found.kind not in _FOR_ONCE or not words["correction_heads"].difference(words.verbs).isdisjoint(found.said):
+        return False
     days = words["weekdays"] | words["once"] | words["rhythms"]
-    is_hour = old.value is Value.TIME and ":" in old.core[0]
-    comes_again = is_hour or any(word.lstrip("~") in days for word in (*old.words, *old.subject))
-    return comes_again and known.occasion.search(" ".join(found.said)) is not None
+    comes_again = any(word.lstrip("~") in days for word in (*old.words, *old.subject))
+    if not comes_again and found.kind is Ending.ENDED and not (old.value is Value.TIME and ":" in old.core[0]):
+        return False
+    return known.occasion.search(" ".join(found.said)) is not None
+
+
+_FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)

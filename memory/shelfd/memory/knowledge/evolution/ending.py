@@ -14,6 +14,10 @@ from shelfd.memory.knowledge.evolution.tokens import words_in
 _PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
 
 
+_FEW: Final = 3  #: words after a denial, among which one that tells of an end says that nothing has ended
+_NEAR: Final = 6  #: words before what would tell of an end, among which "not" says that nothing has ended
+
+
 class Ending(StrEnum):
     """How a note says that something has ended."""
 
@@ -43,7 +47,7 @@ class Cues(NamedTuple):
     minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
     joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
-    routing: frozenset[str]  #: prepositions of where a way begins and ends
+    contrasting: frozenset[str]  #: prepositions that say different things of the same word: from, to; with, without
     active: frozenset[str]  #: before a participle that is not in the passive
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
     untold: frozenset[str]  #: words that tell nothing
@@ -79,7 +83,7 @@ def cues(language: str) -> Cues:
         "joining",
         "people",
         "instead",
-        "routing",
+        "contrasting",
         "active",
     )
     sets = {name: frozenset(data[name].split()) for name in names}
@@ -191,13 +195,13 @@ def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
             at = max(at, phrase.begin)
         if clause.said[begin] in known.first and (then := _then(clause, begin, known)) < last:
             changed = clause.said[then:] if words.language == "de" else clause.said[:then]
-            if _changes(changed, known):
+            if _changes(changed, known) and not _is_end(clause.said[begin + 1 : then], known):
                 yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
 
 
 def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> Iterator[Phrase]:
     """Yield what the word at place *at*, with those around it, names as ended."""
-    said, is_told = clause.said, False
+    said, is_told, denials = clause.said, False, words["negation"]
     for phrase, kind, place in known.phrases.get(said[at], ()):
         begin = at - place
         end = begin + len(phrase)
@@ -205,12 +209,16 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             continue
         if kind is Ending.ENDED:
             is_end = len(phrase) > 1 or all(not form or form[0] in "#~" for form in clause.plain[end:])  # but for when
-            if (
-                begin
-                and words["negation"].isdisjoint(said[:begin])
-                and (is_end or said[begin - 1] in words["be"] or said[begin - 1] in words["perfect"])
-            ):
+            is_said = is_end or said[begin - 1] in words["be"]
+            is_said = is_said or (
+                said[begin - 1] in words["perfect"] and (words.language != "en" or said[end] in known.placing)
+            )
+            if begin and is_said and denials.isdisjoint(said[:begin]):
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
+        elif denials.isdisjoint(phrase) and not denials.isdisjoint(said[max(0, begin - _NEAR) : begin]):
+            continue  # "saw no reason to stop it"
+        elif kind in (Ending.DENIES, Ending.NEVER) and _is_end(said[end : end + _FEW], known):
+            continue  # "has not stopped": then it goes on
         elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):
             is_told = True  # by the longest of those that begin with the same word
             if said[at] in known.silent and ended[0] in "#~":
@@ -222,6 +230,12 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             if phrase[0] in words["particles"] and words["be"].isdisjoint(said):
                 continue  # "findet im Saal statt", "fährt um neun los"
             yield Phrase(begin, kind, 0, begin, is_backwards=True)
+
+
+def _is_end(said: Sequence[str], known: Cues) -> bool:
+    """Return whether one of some words tells by itself that something ended, and of nothing that it is so: "lost"."""
+    kinds = [{kind for phrase, kind, _ in known.phrases.get(word, ()) if len(phrase) == 1} for word in said]
+    return any(Ending.ENDS in kind and Ending.ENDED not in kind for kind in kinds)
 
 
 def _then(clause: Clause, first: int, known: Cues) -> int:

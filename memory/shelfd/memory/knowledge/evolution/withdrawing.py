@@ -49,6 +49,8 @@ class Withdrawal(NamedTuple):
     language: str
     kind: Ending
     phrase: tuple[Word, ...]  #: what has ended, and on to where its clause ends
+    by: str  #: the word that tells it, or the first of those
+    ahead: tuple[Word, ...]  #: what its clause says before the words that tell that it has ended
     clause: frozenset[str]  #: what is said in its clause
     before: frozenset[str]  #: of that, what stands before: of whom it is said
     earlier: frozenset[str]  #: what is said in clauses before it, and in the sentence before
@@ -150,6 +152,8 @@ def _of_clause(
             words.language,
             kind,
             _words_of(clause, phrase),
+            clause.said[phrase.at],
+            tuple(zip(clause.said[: phrase.at], clause.plain[: phrase.at], strict=True)),
             told,
             Clause(clause.said[: phrase.at], clause.plain[: phrase.at], "").told(),
             earlier,
