@@ -16,5 +16,7 @@ def answer_two_questions(new: Statement, old: Statement) -> bool:
     kin = cues(new.language).people - words["titles"]  # "Brother Oswin"
     if new.core[0] in kin and old.core[0] in kin:
         return True
+    if new.left_out & old.left_out and new.rest and old.rest and new.rest != old.rest:
+        return True  # "wants to be addressed as Sol in emails", and as Dr Aasen in programmes
     often = words["once"] | words["rhythms"]
     return often.isdisjoint(new.core) is not often.isdisjoint(old.core)

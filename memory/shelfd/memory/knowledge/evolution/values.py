@@ -163,9 +163,7 @@ def another_time(new: Statement, old: Statement) -> bool | None:
         return True
     if all(_is_bounded(new, at) for at in differing):
         return True
-    if len(differing) == 1 and (
-        (new.now and not _is_open_then(new, differing[0])) or _is_of_one_time(new, differing[0])
-    ):
+    if len(differing) == 1 and (_is_so_now(new, differing[0]) or _is_of_one_time(new, differing[0])):
         return True
     clocks = [":" in new.words[at] for at in differing]
     if clocks == [True] and not new.event and _is_done_on_a_weekday(new):
@@ -175,6 +173,11 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _is_so_now(new: Statement, at: int) -> bool:
+    """Return whether a note says that something is now at the time at place *at*, and not that it was done then."""
+    return new.now and new.value is not Value.STATE and not _is_open_then(new, at)
 
 
 def _is_done_on_a_weekday(statement: Statement) -> bool:
