@@ -1,6 +1,7 @@
 """Whether what a note names as ended is something else than an older statement tells of, in spite of the same words."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
@@ -31,7 +32,12 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
         return True
     if found.kind in (Ending.ENDS, Ending.LEAVES):
         is_said = _is_of_what_is_said(found, old, said, words, known)
-        return not is_said or _is_the_other_way(found, old, said, words) or _is_more_than_said(found, said)
+        return (
+            not is_said
+            or _is_the_other_way(found, old, said, words)
+            or _is_more_than_said(found, said)
+            or _is_narrower(found, old, said, words)
+        )
     if found.kind is not Ending.ENDED:
         return False
     if old.verb == "be" and not known.people.isdisjoint(old.core) and old.core[0] not in found.before:
@@ -60,6 +66,10 @@ def _is_of_what_is_said(
     head, is_joined = _head(found.ahead, words, known)
     if head is None or head[0] in words.verbs:
         return True
+    if is_joined and words.language in NOUN_FIRST and _is_in(head, old, said):
+        after = (word for word in found.ahead[found.ahead.index(head) + 1 :] if word[1])
+        name = next(after, None)
+        return name is None or name[1][0] == "*" or _is_in(name, old, said)  # "the car park of the station"
     may_be_name = words.language == "de" or words.language in NOUN_FIRST or head[1][0] != "*"
     return (may_be_name and not is_joined) or _is_in(head, old, said)
 
@@ -109,7 +119,9 @@ def _is_the_other_way(found: Withdrawal, old: Statement, said: Repeated, words: 
         return by.isdisjoint(phrase) and _comes_after(found, old, said, words)
     if not by.isdisjoint(phrase) or not is_same:
         return False
-    return whom <= phrase and whom.isdisjoint(found.before) and not what.isdisjoint(found.before) and not what <= phrase
+    whom -= found.before & (words["kinds"] | words["groups"])  # both are teams
+    is_done_to = bool(whom) and whom <= phrase and whom.isdisjoint(found.before)
+    return is_done_to and not what.isdisjoint(found.before) and not what <= phrase
 
 
 def _is_done(told: Sequence[Word], old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
@@ -129,6 +141,7 @@ def _comes_after(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
     told = found.ahead or (("", ""),)
     at = next((place for place, word in enumerate(told) if place and _is_done([word], old, said, words)), 0)
     is_doer = told[0][0] == "der" or not said.named.isdisjoint(said.value)
+    is_doer = is_doer or any(way[0] == "von" and not said.named.isdisjoint(word) for way, word in pairwise(told[at:]))
     if not at or not is_doer or not words["be"].isdisjoint(word for word, _ in told):
         return False
     first, after = ({one for word in part for one in word} for part in (told[:at], told[at:]))
@@ -141,6 +154,39 @@ def _is_more_than_said(found: Withdrawal, said: Repeated) -> bool:
     phrase = {form for word in found.phrase for form in word}
     more = {word for word, form in found.phrase if form} - found.before - said.forms
     return said.value <= found.before and not said.value.isdisjoint(phrase) and bool(more)
+
+
+def _is_narrower(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
+    """Return whether something has only ended in part: who no longer drinks coffee after four still drinks coffee."""
+    if found.kind is not Ending.ENDS or not _is_no_longer(found, words):
+        return False
+    told = found.phrase
+    at = max((place for place, word in enumerate(told) if not {*word}.isdisjoint(said.forms)), default=len(told))
+    parts = [told[at + 1 :]]
+    if words.language == "de":
+        verb = next((place for place, word in enumerate(found.ahead) if place and word[0] in words.verbs), 0)
+        parts.append(found.ahead[verb + 1 :] if verb else ())
+    said_before = {*old.words} | said.of_whom | words["kinds"] | words["class_nouns"] | words["exclusive"]
+    return any(_restricts(part, said_before, words) for part in parts)
+
+
+def _restricts(told: Sequence[Word], said: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+    """Return whether words say where, when, with what or how, which was not *said*, but not why or since when."""
+    way = ""
+    for word, form in told:
+        if not form:
+            way = word if word in words["prepositions"] or word in words["reasons"] else way
+        elif word[0] == "~" or word[0] == "#":
+            is_part = word.lstrip("~") in words["day_parts"] and said.isdisjoint((word, form))
+            if is_part or (word[0] == "#" and (way in words["reasons"] or way in words["bounds"])):
+                return True  # "after four", "above 21 degrees"
+        elif said.isdisjoint((word, form)):
+            return form[0] == "*" and way not in words["reasons"]
+    return False
+
+
+def _is_no_longer(found: Withdrawal, words: AlphabeticLexicon) -> bool:
+    return found.by in words["negation"] or found.by in _NO_LONGER
 
 
 def _goes_another_way(found: Withdrawal, old: Statement, known: Cues) -> bool:

@@ -138,7 +138,7 @@ def _by_pattern(
     when = frozenset(word for word in base if word[0] == "~")
     if when:  # "the review on Tuesday was cancelled"
         base = [word for word in base if word not in when] or base
-    unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
+    unreal = not lexicon.lists["unreal_words"].isdisjoint(base) or _is_denied(base, lexicon)
     owner = subject_of(base, lexicon, proper)
     if effect is _ENDED or effect is _LEFT:
         gone = _without_reason(gone, lexicon)
@@ -164,6 +164,12 @@ def _by_pattern(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND[lexicon.language].isdisjoint(core),
     )  # fmt: skip
+
+
+def _is_denied(subject: Sequence[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a change is denied, or nearly happened: "never stopped", "almost moved"."""
+    last = subject[-1] if subject else ""
+    return last != "ne" and (last in lexicon.lists["negation"] or last in lexicon.lists["hedges"])
 
 
 def parted(denied: Sequence[str], lexicon: AlphabeticLexicon) -> tuple[frozenset[str], frozenset[str]]:

@@ -47,6 +47,7 @@ class Cues(NamedTuple):
     minor: frozenset[str]  #: what a note need not repeat of an older one: how often, how much
     joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
+    stopping: frozenset[str]  #: forms of verbs that tell that something ended, and of nothing that it is so
     contrasting: frozenset[str]  #: prepositions that say different things of the same word: from, to; with, without
     active: frozenset[str]  #: before a participle that is not in the passive
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
@@ -84,6 +85,7 @@ def cues(language: str) -> Cues:
         "people",
         "instead",
         "contrasting",
+        "stopping",
         "active",
     )
     sets = {name: frozenset(data[name].split()) for name in names}
@@ -195,7 +197,7 @@ def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
             at = max(at, phrase.begin)
         if clause.said[begin] in known.first and (then := _then(clause, begin, known)) < last:
             changed = clause.said[then:] if words.language == "de" else clause.said[:then]
-            if _changes(changed, known) and not _is_end(clause.said[begin + 1 : then], known):
+            if _changes(changed, known) and known.stopping.isdisjoint(clause.said[begin + 1 : then]):
                 yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
 
 
@@ -217,7 +219,7 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
                 yield Phrase(begin, kind, 0, begin, is_backwards=True)
         elif denials.isdisjoint(phrase) and not denials.isdisjoint(said[max(0, begin - _NEAR) : begin]):
             continue  # "saw no reason to stop it"
-        elif kind in (Ending.DENIES, Ending.NEVER) and _is_end(said[end : end + _FEW], known):
+        elif kind in (Ending.DENIES, Ending.NEVER) and not known.stopping.isdisjoint(said[end : end + _FEW]):
             continue  # "has not stopped": then it goes on
         elif not is_told and (ended := next(filter(None, clause.plain[end:]), "")):
             is_told = True  # by the longest of those that begin with the same word
@@ -230,12 +232,6 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             if phrase[0] in words["particles"] and words["be"].isdisjoint(said):
                 continue  # "findet im Saal statt", "fährt um neun los"
             yield Phrase(begin, kind, 0, begin, is_backwards=True)
-
-
-def _is_end(said: Sequence[str], known: Cues) -> bool:
-    """Return whether one of some words tells by itself that something ended, and of nothing that it is so: "lost"."""
-    kinds = [{kind for phrase, kind, _ in known.phrases.get(word, ()) if len(phrase) == 1} for word in said]
-    return any(Ending.ENDS in kind and Ending.ENDED not in kind for kind in kinds)
 
 
 def _then(clause: Clause, first: int, known: Cues) -> int:

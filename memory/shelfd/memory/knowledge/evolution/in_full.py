@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
@@ -40,8 +41,15 @@ def _begins_with(found: Withdrawal, said: frozenset[str], words: AlphabeticLexic
     """Return whether what is named first as ended is *said*: who sold a plot beside her house did not sell that."""
     if _is_over(found):
         return True
-    told = (each for each in found.phrase if each[1] and each[0] not in known.minor)
-    first = next((each for each in told if each[0] not in words.verbs or each[0] in words["nouns"]), None)
+    determiners = words["determiners"]
+    told = (
+        each
+        for before, each in pairwise((("", ""), *found.phrase))
+        if each[1]
+        and each[0] not in known.minor
+        and (each[0] not in words.verbs or each[0] in words["nouns"] or before[0] in determiners)
+    )
+    first = next(told, None)
     return first is None or not said.isdisjoint(first)
 
 
