@@ -36,7 +36,7 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
             not is_said
             or _is_the_other_way(found, old, said, words)
             or _is_more_than_said(found, said)
-            or _is_narrower(found, old, said, words)
+            or _is_narrower(found, old, said, words, known)
         )
     if found.kind is not Ending.ENDED:
         return False
@@ -58,8 +58,8 @@ def _is_of_what_is_said(
 ) -> bool:
     """Return whether it is what is said of which a note tells that something has ended, and not of its backup, say."""
     first = found.ahead[0][0] if found.ahead else ""
-    is_denied = found.by in words["negation"] or found.by in _NO_LONGER
-    if found.is_correction or not is_denied or (first in known.placing and first not in words["determiners"]):
+    is_preposed = first in known.placing and first not in words["determiners"]
+    if found.is_correction or not _is_no_longer(found, words) or is_preposed:
         return True  # who ends a thing need not be said: "the town revoked Ida's licence"
     if any(form in SPEAKING for _, form in found.ahead):
         return True
@@ -126,7 +126,7 @@ def _is_the_other_way(found: Withdrawal, old: Statement, said: Repeated, words: 
 
 def _is_done(told: Sequence[Word], old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether words hold a form of the verb of an older statement."""
-    if old.verb == "be":
+    if old.verb in ("", "be"):
         return False
     begin, known = old.verb[:_BEGIN], words.verbs
     forms = ((word, form, known.get(word, ("",))[0]) for word, form in told)
@@ -156,7 +156,7 @@ def _is_more_than_said(found: Withdrawal, said: Repeated) -> bool:
     return said.value <= found.before and not said.value.isdisjoint(phrase) and bool(more)
 
 
-def _is_narrower(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
+def _is_narrower(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon, known: Cues) -> bool:
     """Return whether something has only ended in part: who no longer drinks coffee after four still drinks coffee."""
     if found.kind is not Ending.ENDS or not _is_no_longer(found, words):
         return False
@@ -167,21 +167,26 @@ def _is_narrower(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
         verb = next((place for place, word in enumerate(found.ahead) if place and word[0] in words.verbs), 0)
         parts.append(found.ahead[verb + 1 :] if verb else ())
     said_before = {*old.words} | said.of_whom | words["kinds"] | words["class_nouns"] | words["exclusive"]
-    return any(_restricts(part, said_before, words) for part in parts)
+    return any(_restricts(part, said_before, words, known) for part in parts)
 
 
-def _restricts(told: Sequence[Word], said: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+def _restricts(told: Sequence[Word], said: AbstractSet[str], words: AlphabeticLexicon, known: Cues) -> bool:
     """Return whether words say where, when, with what or how, which was not *said*, but not why or since when."""
-    way = ""
+    if not known.causes.isdisjoint(word for word, _ in told):
+        return False
+    times = words["day_parts"] | words["weekdays"]
+    way, is_narrower = "", True
     for word, form in told:
         if not form:
-            way = word if word in words["prepositions"] or word in words["reasons"] else way
+            is_way = word in words["prepositions"] or word in words["reasons"] or word in known.restricting
+            way, is_narrower = (word, word in known.restricting) if is_way else (way, is_narrower)
         elif word[0] == "~" or word[0] == "#":
-            is_part = word.lstrip("~") in words["day_parts"] and said.isdisjoint((word, form))
+            is_part = word.lstrip("~") in times and said.isdisjoint((word, form))
+            is_part = is_part and way not in words["reasons"]
             if is_part or (word[0] == "#" and (way in words["reasons"] or way in words["bounds"])):
-                return True  # "after four", "above 21 degrees"
+                return True  # "after four", "on Saturdays"
         elif said.isdisjoint((word, form)):
-            return form[0] == "*" and way not in words["reasons"]
+            return form[0] == "*" and (is_narrower or word in words["day_parts"])
     return False
 
 

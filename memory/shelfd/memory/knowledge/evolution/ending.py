@@ -48,6 +48,8 @@ class Cues(NamedTuple):
     joining: frozenset[str]  #: between clauses
     people: frozenset[str]  #: whose things are not those of another
     stopping: frozenset[str]  #: forms of verbs that tell that something ended, and of nothing that it is so
+    restricting: frozenset[str]  #: prepositions of where, when and with what
+    causes: frozenset[str]  #: what stands after one of these and tells why: "on her doctor's orders"
     contrasting: frozenset[str]  #: prepositions that say different things of the same word: from, to; with, without
     active: frozenset[str]  #: before a participle that is not in the passive
     instead: frozenset[str]  #: what was done once instead of another thing ends nothing
@@ -57,6 +59,12 @@ class Cues(NamedTuple):
     nominal: Mapping[str, str]  #: noun -> the verb, or what somebody is, that it tells of: a subscription
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
+
+
+_SETS: Final = (
+    "first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead", "contrasting",
+    "restricting", "causes", "stopping", "active",
+)  # fmt: skip
 
 
 @cache
@@ -73,22 +81,7 @@ def cues(language: str) -> Cues:
     longest_first = {word: tuple(sorted(found, key=lambda one: -len(one[0]))) for word, found in phrases.items()}
     patterns = (re.compile(rf"(?<!\S)(?:{data[name]})(?!\S)") for name in ("unsure", "kept", "since", "occasion"))
     unsure, kept, since, occasion = patterns
-    names = (
-        "first",
-        "then",
-        "changed",
-        "wrong",
-        "silent",
-        "implied",
-        "minor",
-        "joining",
-        "people",
-        "instead",
-        "contrasting",
-        "stopping",
-        "active",
-    )
-    sets = {name: frozenset(data[name].split()) for name in names}
+    sets = {name: frozenset(data[name].split()) for name in _SETS}
     sets["joining"] |= {",", ":"}
     sets["changed"] |= lists["triggers"]
     untold = lists["prepositions"] | lists["be"] | lists["perfect"] | lists["pronouns"] | lists["generic"]
