@@ -11,8 +11,8 @@ the same slot or a cue word, 60 % of all; 98 % of what the rules call a duplicat
 8,200 more, in ``data/evolution_unseen.jsonl``, came in 42 sets, each judged before the rules were changed for it: three
 of notes that are jotted down in other ways, as lines of a log or "gate: B22", five of full sentences as agents keep
 them, and thirty-four by others, who saw neither rules nor data, one of them in other words on purpose. The first
-eighteen are held to the limits of what is superseded wrongly, and not to those of recall; of the last twenty-four only what
-is a rule was mended, so that they show what is to be expected of notes of others. How each was judged at first is
+eighteen are held to the limits of what is superseded wrongly, and not to those of recall; of the last twenty-four only
+what is a rule was mended, so that they show what is to be expected of notes of others. How each was judged at first is
 written down in ``docs/benchmarks.md``.
 
 No constant is fitted: the rules have none. Domains take turns all the same, as each is judged alone.
