@@ -332,6 +332,8 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
 
 
 def _is_of_one_kind(new: Statement, old: Statement) -> bool:
+    if answer_two_questions(new, old):
+        return False
     if new.link and new.core[0] != old.core[0] and new.core[-1] == old.core[-1]:
         return False  # "prefers in Python double quotes", and in another language single ones
     head = 0 if new.language in NOUN_FIRST and len(new.core) == len(old.core) else -1

@@ -10,9 +10,13 @@ def answer_two_questions(new: Statement, old: Statement) -> bool:
 
     A level may be amber and be reviewed monthly.
     """
-    if new.language in ("zh", "ja") or new.now or new.corrects or (new.verb, new.link, old.link) != ("be", "", ""):
+    if new.language in ("zh", "ja") or new.now or new.corrects:
         return False
     words = lexicon(new.language)
+    if any(not words["vague"].isdisjoint(one.core) and words["others"].isdisjoint(one.words) for one in (new, old)):
+        return True  # "someone in Osaka" has a name, and "a Linux distribution", too; but not "someone else"
+    if (new.verb, new.link, old.link) != ("be", "", ""):
+        return False
     kin = cues(new.language).people - words["titles"]  # "Brother Oswin"
     if new.core[0] in kin and old.core[0] in kin:
         return True
