@@ -12,6 +12,8 @@ from shelfd.memory.knowledge.evolution.repeated import Repeated
 from shelfd.memory.knowledge.evolution.statement import Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, Word
 
+#: How a note may say that one of many has ended, or that something was not so for once.
+_FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)
 _NO_LONGER: Final = ("ya", "plus", "mehr")  #: words that begin what is no longer so, beside those of denial
 _BEGIN: Final = 4  #: letters that the forms of a verb have in common
 
@@ -209,6 +211,3 @@ def _is_one_of_many(found: Withdrawal, old: Statement, words: AlphabeticLexicon,
     if not comes_again and found.kind is Ending.ENDED and not (old.value is Value.TIME and ":" in old.core[0]):
         return False
     return known.occasion.search(" ".join(found.said)) is not None
-
-
-_FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)

@@ -254,13 +254,7 @@ def stated(
     owner = owner if kind is not Value.STATE else owner - lexicon.states.get(core[0], NOBODY) or owner  # "the lost bag"
     if link == "de" and kind is _AMOUNT and is_be:
         link = ""  # "es de 750 euros", "est de 750 euros"
-    if (
-        is_be
-        and kind is _NAME
-        and (value[0] in lists["indefinite"] or (value[0] == core[0] and _is_predicate(core, proper, lexicon)))
-        and (link or not is_make_of(subject, core, proper, lexicon))
-        and (value[0] in lists["indefinite"] or lists["modifiers"].isdisjoint(subject))  # "the main target is shipping"
-    ):
+    if is_be and kind is _NAME and _is_told_of(subject, link, core, value, proper, lexicon):
         kind = _QUALITY
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
@@ -282,6 +276,23 @@ def stated(
             NOBODY, NOBODY, None,
         ),
     )  # fmt: skip
+
+
+def _is_told_of(
+    subject: list[str],
+    link: str,
+    core: tuple[str, ...],
+    value: list[str],
+    proper: frozenset[str],
+    lexicon: AlphabeticLexicon,
+) -> bool:
+    """Return whether a value says what sort of thing something is, and does not name one."""
+    is_indefinite = value[0] in lexicon.lists["indefinite"]
+    if not is_indefinite and not (value[0] == core[0] and _is_predicate(core, proper, lexicon)):
+        return False
+    if not link and is_make_of(subject, core, proper, lexicon):
+        return False
+    return is_indefinite or lexicon.lists["modifiers"].isdisjoint(subject)  # "the main target is shipping"
 
 
 def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:

@@ -1,6 +1,7 @@
 """Whether a note tells all that an older statement says as ended, however its sentence is built."""
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
@@ -24,8 +25,12 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
         return False
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
-    wanted = _told_words(old, told, words, known)
-    if len(wanted) < _IN_FULL or not all(told & forms for forms in wanted):
+    wanted: list[frozenset[str]] = []
+    for forms in _told_words(old, told, words, known):
+        if told.isdisjoint(forms):  # as most
+            return False
+        wanted.append(forms)
+    if len(wanted) < _IN_FULL:
         return False
     every = frozenset[str]().union(*wanted)
     if _is_of_others_thing(found, old, every, words, known) or not _begins_with(found, every, words, known):
@@ -82,22 +87,22 @@ def _is_over(found: Withdrawal) -> bool:
     return found.kind is Ending.ENDED
 
 
-def _told_words(old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues) -> list[frozenset[str]]:
-    """Return the words of a statement that tell something, each in its forms, but those by which it is only there.
+def _told_words(
+    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues
+) -> Iterator[frozenset[str]]:
+    """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
     The hour of what is told with its day need not be repeated.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
-    found: list[frozenset[str]] = []
     amounts = iter(old.amounts)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
-            found.append(frozenset((f"#{next(amounts, 0.0):g}",)))
+            yield frozenset((f"#{next(amounts, 0.0):g}",))
             continue
         if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
             continue
         if word[0] == "~" and ":" in word and is_dated and word not in told:
             continue
         if (form := plain(word, words, known)) and word not in known.minor:
-            found.append(frozenset((word, form)))
-    return found
+            yield frozenset((word, form))

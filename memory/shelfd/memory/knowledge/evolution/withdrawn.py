@@ -38,10 +38,10 @@ def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
         if each.language != old.language or _is_on_a_day(each, old) or _is_at_another_time(each, old, words):
             continue
         said = repeated(each, old, words, known)
-        if is_another_thing(each, old, said, words, known):
-            continue
         is_ended = _ends(each, old, said, words) or _is_had_no_longer(each, old, words, known)
-        if is_ended or (is_named_in_full(each, old, words, known) and not _is_of_another_kind(each, said, words)):
+        if not is_ended and (_is_of_another_kind(each, said, words) or not is_named_in_full(each, old, words, known)):
+            continue
+        if not is_another_thing(each, old, said, words, known):
             others = (one for one in found if one.kind is Ending.DENIES and one is not each)
             if each.kind is Ending.DENIES or not any(_begins(one.phrase, said.of_whom) for one in others):
                 return each
