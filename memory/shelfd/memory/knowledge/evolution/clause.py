@@ -259,7 +259,7 @@ def stated(
     owner = owner if kind is not Value.STATE else owner - lexicon.states.get(core[0], NOBODY) or owner  # "the lost bag"
     if link == "de" and kind is _AMOUNT and is_be:
         link = ""  # "es de 750 euros", "est de 750 euros"
-    if is_be and kind is _NAME and _is_told_of(subject, link, core, value, proper, lexicon):
+    if kind is _NAME and _is_told_of(subject, lemma, link, core, value, proper, lexicon):
         kind = _QUALITY
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
@@ -286,6 +286,7 @@ def stated(
 
 def _is_told_of(
     subject: list[str],
+    verb: str,
     link: str,
     core: tuple[str, ...],
     value: list[str],
@@ -293,6 +294,8 @@ def _is_told_of(
     lexicon: AlphabeticLexicon,
 ) -> bool:
     """Return whether a value says what sort of thing something is, and does not name one."""
+    if verb != "be":  # in German what has no capital says how something is done
+        return lexicon.language == "de" and not link and proper.isdisjoint(core) and "".join(core).isalpha()
     if not link and is_description(value, core, proper, lexicon):
         return True
     is_indefinite = value[0] in lexicon.lists["indefinite"]
