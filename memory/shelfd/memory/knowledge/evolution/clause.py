@@ -295,7 +295,8 @@ def _is_told_of(
 ) -> bool:
     """Return whether a value says what sort of thing something is, and does not name one."""
     if verb != "be":  # in German what has no capital says how something is done
-        return lexicon.language == "de" and not link and proper.isdisjoint(core) and "".join(core).isalpha()
+        is_plain = lexicon.language == "de" and not link and proper.isdisjoint(core) and core[0] != "sich"
+        return is_plain and "".join(core).isalpha()
     if not link and is_description(value, core, proper, lexicon):
         return True
     is_indefinite = value[0] in lexicon.lists["indefinite"]
