@@ -55,6 +55,11 @@ def one_line(text: str, columns: int) -> str:
     return cut(" ".join(clean(text).split()), columns)
 
 
+def counted(number: int, thing: str) -> str:
+    """Return how many of a *thing* there are: ``1 note``, ``2 notes``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def local_time(moment: str) -> str:
     """Return an RFC 3339 *moment* in this machine's zone, to the second: ``2026-01-31 10:00:00+01:00``.
 
