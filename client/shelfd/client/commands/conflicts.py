@@ -7,7 +7,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import call, daemon
-from shelfd.client.output import clean, local_time, notice, print_json
+from shelfd.client.output import clean, in_one_line, local_time, notice, print_json
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.transport import Client
 
@@ -88,4 +88,4 @@ def _print(conflict: dict[str, Any]) -> None:
     print(f"{conflict['id']}  {clean(conflict['nugget'])}  {state}")
     for name in ("a", "b"):
         note = conflict[name]
-        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(' '.join(note['content'].split()))}")
+        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {in_one_line(note['content'])}")
