@@ -283,7 +283,7 @@ def test_reflect_goes_on_until_nothing_is_left(told: Told) -> None:
     assert everything["remaining"] == 0
     assert len(everything["runs"]) > 1
     again = told.out("reflect", "--all")
-    assert again.startswith("1 runs: ")
+    assert again.startswith("1 run: ")
     assert "0 remaining" in again
     assert told("reflect", "--all", "--dry-run").returncode == EXIT_USAGE
 

@@ -123,6 +123,17 @@ def test_jobs_say_how_far_they_are(daemon: FakeDaemon) -> None:
     assert daemon.params("job.list") == {"limit": 5, "unfinished": True, "shelf": "default"}
 
 
+def test_of_a_thousand_notes_a_job_names_three(daemon: FakeDaemon) -> None:
+    ids = [f"note-{number}" for number in range(1000)]
+    daemon.answers["job.list"] = {"jobs": [{**JOB, "nugget": None, "note_ids": ids}]}
+    daemon.answers["job.get"] = {"job": {**JOB, "nugget": None, "note_ids": ids}}
+    assert ran(daemon, "jobs").endswith("note-0, note-1, note-2 and 997 more\n")
+    assert "note_ids    note-0, note-1, note-2 and 997 more\n" in ran(daemon, "jobs", "get", "job-1")
+    assert json.loads(ran(daemon, "jobs", "--json"))["jobs"][0]["note_ids"] == ids
+    daemon.answers["job.list"] = {"jobs": [{**JOB, "nugget": None, "note_ids": ids[:3]}]}
+    assert ran(daemon, "jobs").endswith("  note-0, note-1, note-2\n")
+
+
 @pytest.mark.parametrize("what", ["get", "retry", "cancel"])
 def test_a_job_is_looked_at_begun_again_and_ended(daemon: FakeDaemon, what: str) -> None:
     lines = ran(daemon, "jobs", what, "job-1").splitlines()

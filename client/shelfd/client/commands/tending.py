@@ -8,7 +8,7 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.invocation import call, daemon, fail, given
-from shelfd.client.output import clean, local_time, notice, print_json, print_table
+from shelfd.client.output import clean, counted, local_time, notice, print_json, print_table
 from shelfd.client.patience import call_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import warn
@@ -55,7 +55,11 @@ def reflect(
     print(f"{result['run_id'] or 'dry run'}: {_counts(result)}")
     print_table([(c["type"], c["nugget"], c["note_id"], c["detail"]) for c in result["changes"]])
     if result["remaining"] and not dry_run:
-        notice(f"{result['remaining']} notes are left to look at: shelfd reflect --all goes on")
+        notice(f"{_left(result['remaining'])} left to look at: shelfd reflect --all goes on")
+
+
+def _left(remaining: int) -> str:
+    return f"{counted(remaining, 'note')} {'is' if remaining == 1 else 'are'}"
 
 
 def _counts(result: Mapping[str, Any]) -> str:
@@ -73,12 +77,12 @@ def _reflect_on_all(socket: str | None, params: Mapping[str, Any], *, as_json: b
                 total["remaining"] = result["remaining"]
                 line.update(total["inspected"], total["inspected"] + result["remaining"])
     except KeyboardInterrupt:
-        warn(f"interrupted: {len(total['runs'])} runs, {_counts(total)}; what they did stays")
+        warn(f"interrupted: {counted(len(total['runs']), 'run')}, {_counts(total)}; what they did stays")
         raise
     if as_json:
         print_json(total)
         return
-    print(f"{len(total['runs'])} runs: {_counts(total)}")
+    print(f"{counted(len(total['runs']), 'run')}: {_counts(total)}")
     for run_id in total["runs"]:
         print(run_id)
     if total["remaining"]:
