@@ -71,9 +71,12 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
         spanish = sum(_SPANISH_END.search(fold(word)) is not None for word in long)
         french = sum(_FRENCH_SOUND.search(fold(word)) is not None for word in long)
         is_spanish = spanish > french or (spanish == french and text.isascii() and " :" not in text)
+        is_spanish = is_spanish and _FRENCH_BEGIN.match(text) is None
         best.remove("fr" if is_spanish else "es")
     return best[0]
 
 
 _FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[eiu]t$|[iu]s$|eur$|[xy]$|ez$")
+#: How no Spanish text begins that has no more words of its own: "Le vélo", "Josselin a un vélo".
+_FRENCH_BEGIN: Final = re.compile(r"Les? |\S+ a (?:une?|le) ")
 _SHORT: Final = 2  #: letters of words that end in all languages alike
