@@ -106,7 +106,8 @@ def _is_the_only(words: list[str], lexicon: AlphabeticLexicon) -> bool:
 def _is_somebodys(words: list[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether words name who, or what, somebody has one of by a noun: the nurse of Ida, and nothing else."""
     lists = lexicon.lists
-    return head_of(words, lexicon) in lists["concrete_nouns"] and (lists["prepositions"] - lists["of"]).isdisjoint(words)
+    is_elsewhere = not (lists["prepositions"] - lists["of"]).isdisjoint(words)
+    return not is_elsewhere and head_of(words, lexicon) in lists["concrete_nouns"]
 
 
 def _is_attribute(words: list[str], lexicon: AlphabeticLexicon) -> bool:
