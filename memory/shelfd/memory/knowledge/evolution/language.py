@@ -76,7 +76,9 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
     return best[0]
 
 
-_FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[eiu]t$|[iu]s$|eur$|[xy]$|ez$|u$|ques$|^les$")
+_FRENCH_SOUND: Final = re.compile(
+    r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|ques?$|[eiu]t$|[iu]s$|eur$|[xyu]$|ez$|^les$"
+)
 #: How no Spanish text begins that has no more words of its own: "Le vélo", "Josselin a un vélo".
 _FRENCH_BEGIN: Final = re.compile(r"Les? |\S+ a (?:une?|le) ")
 _SHORT: Final = 2  #: letters of words that end in all languages alike
