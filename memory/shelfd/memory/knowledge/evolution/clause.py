@@ -70,8 +70,10 @@ def read_clause(
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
     is_alike = lexicon.language == "fr" or words[at] in _ALIKE
-    if is_alike and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
-        statement = statement._replace(event=True)
+    if is_alike and len(own) < at:
+        is_after_filler = at > 1 and words[at - 1] in lexicon.lists["fillers"]  # "a déjà coûté"
+        if words[at - 1 - is_after_filler] in lexicon.lists["perfect"]:
+            statement = statement._replace(event=True)
     return marked(statement, marks), own
 
 
