@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
@@ -56,6 +57,8 @@ def read_label(sentence: str) -> Statement | None:
         return None
     words = lexicon(language)
     label = tokenise(match["label"], words)
+    if _tells_of_change(label.words, words):
+        return None
     value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
@@ -79,6 +82,15 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
         return found
     return None
+
+
+def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether what stands before a colon is a clause: "Mire a changé de serveur: ...", and no label."""
+    changes = words["triggers"]
+    return any(word in words["perfect"] and (after in changes or after in _BEEN) for word, after in pairwise(label))
+
+
+_BEEN: Final = ("been", "sido", "ete")
 
 
 def read_lines(sentence: str) -> list[Statement]:
