@@ -57,14 +57,16 @@ def read_label(sentence: str) -> Statement | None:
         return None
     words = lexicon(language)
     label = tokenise(match["label"], words)
-    if _tells_of_change(label.words, words):
-        return None
     value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = _named(label, match["label"], words)
     names_one = _names_one(named)
-    if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
+    if (
+        _tells_of_change(label.words, words)
+        or not _is_label(named, words)
+        or not _is_value(value.words, words, names_one=names_one)
+    ):
         return None
     if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
         named = [*named, value.words[0]]
