@@ -70,10 +70,15 @@ def read_clause(
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
-    is_alike = lexicon.language == "fr" or words[at] in _ALIKE
-    if is_alike and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
+    if len(own) < at and (lexicon.language == "fr" or words[at] in _ALIKE) and _is_done(words, at, lexicon):
         statement = statement._replace(event=True)
     return marked(statement, marks), own
+
+
+def _is_done(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the verb at *at* stands in the perfect: "a coûté", "a déjà coûté"."""
+    is_after_filler = at > 1 and words[at - 1] in lexicon.lists["fillers"]
+    return words[at - 1 - is_after_filler] in lexicon.lists["perfect"]
 
 
 def _is_described(name: str, subject: str, lexicon: AlphabeticLexicon) -> bool:
