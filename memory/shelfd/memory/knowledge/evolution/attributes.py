@@ -177,10 +177,10 @@ def _known(language: str) -> _Known:
     verbs, holding, keys = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, by in (("attributes", verbs), ("held", holding)):
         for group in data[name].split("|"):
-            nouns, _, telling = group.partition("/")
+            nouns, *telling = group.split("/")  # by verbs that say one thing, and by those that may say several
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
-            by.update(dict.fromkeys(telling.split(), keys[first]))
+            by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
     nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
