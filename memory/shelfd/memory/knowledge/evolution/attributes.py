@@ -86,16 +86,21 @@ def names(statement: Statement) -> bool:
 
 
 def owned(statement: Statement) -> frozenset[str]:
-    """Return the attribute that something has, or uses a thing as, and whose it is: "uses MySQL as its database"."""
+    """Return the attribute that something has, or uses a thing as or for, and whose it is.
+
+    "Uses MySQL as its database", "uses MySQL for storage".
+    """
     language, subject, verb, link, core, rest, words, *_ = statement
     if language not in ALPHABETIC:
         return NOBODY
     known = _known(language)
     if verb in HAVE:
         return subject.union(core[:-1]) if len(core) > 1 and not link and core[-2] in known.nouns else NOBODY
-    if not rest or verb not in known.using or _AS[language] not in words or known.nouns.isdisjoint(rest):
+    if not rest or verb not in known.using:  # as most
         return NOBODY
-    return subject | rest
+    is_as = _AS[language] in words and not known.nouns.isdisjoint(rest)
+    is_for = len(rest) <= _PURPOSE and _FOR[language] in words and not known.purposes.isdisjoint(rest)
+    return subject | rest if is_as or is_for else NOBODY
 
 
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
@@ -140,13 +145,31 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return SAME
     if answer_two_questions(new, old):
         return None
-    lists = lexicon(new.language).lists
-    titles = lists["titles"] | lists["establishments"]
-    is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
-    return updated(new, "another value") if is_other else None
+    return updated(new, "another value") if _is_other(told.value, before.value, new.language) else None
+
+
+def _is_other(value: frozenset[str], before: frozenset[str], language: str) -> bool:
+    """Return whether one value cannot be another, or lie in it: a Pixel 8 is no Pixel 7, MPL 2.0 is not Apache 2.0."""
+    lists = lexicon(language).lists
+    named, named_before = (
+        frozenset([word for word in each if word not in lists["titles"] and word not in lists["establishments"]])
+        or each
+        for each in (value, before)
+    )
+    numbers, numbers_before = (
+        frozenset([word for word in each if word[0].isdigit()]) for each in (named, named_before)
+    )
+    names, names_before = named - numbers, named_before - numbers_before
+    if names == names_before and numbers and numbers_before:
+        return numbers.isdisjoint(numbers_before)
+    if names and names_before:
+        return names.isdisjoint(names_before)
+    return named.isdisjoint(named_before)
 
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
+_FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
+_PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
@@ -158,6 +181,7 @@ class _Known(NamedTuple):
     keys: dict[str, str]  #: noun -> attribute
     name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
+    purposes: frozenset[str]  #: for what one thing is used
     nouns: frozenset[str]
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
@@ -181,13 +205,14 @@ def _known(language: str) -> _Known:
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
             by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
-    nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
+    purposes = frozenset(data.get("purposes", "").split())
+    nouns = keys.keys() | purposes.union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], frozenset(nouns),
-        lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
+        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], purposes,
+        frozenset(nouns), lists["modifiers"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip
