@@ -49,7 +49,21 @@ def arity_of(
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (verb in lists["telling_where"] and not lists["works"].isdisjoint(subject))  # of a story
     one = one or (kind is _NAME and _is_circumstance(verb, joined, core, lexicon))
-    return Arity.ONE if one and kind is not Value.QUALITY else _MANY
+    if one and kind is not Value.QUALITY:
+        return _ONE
+    return Arity.OF_ONE if not joined and _is_led(verb, core, proper, lexicon) else _MANY
+
+
+def _is_led(verb: str, core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what somebody leads, manages or rules is named: Varn has one king, teams have many.
+
+    In German every noun has a capital.
+    """
+    lists = lexicon.lists
+    if verb not in lists["exchangeable"] or verb in lists["many"] or lexicon.language == "de":
+        return False  # as most
+    kinds = lists["class_nouns"] | lists["appositives"] | lists["groups"]
+    return not proper.isdisjoint(core) and all(word in proper or word in kinds for word in core)
 
 
 _NAMED: Final = 2  #: words: an attribute and its value

@@ -136,8 +136,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     if before is None or told.about != before.about:
         return None
     if not told.is_noun and not before.is_noun:
-        is_one = Arity.ONE in (new.slot, old.slot)
-        if not is_one or (new.verb, new.link) == (old.verb, old.link):
+        is_same = (new.verb, new.link) == (old.verb, old.link)
+        if not (_is_of_one(new) and _is_of_one(old) if is_same else Arity.ONE in (new.slot, old.slot)):
             return None
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
@@ -146,6 +146,18 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     if answer_two_questions(new, old):
         return None
     return updated(new, "another value") if _is_other(told.value, before.value, new.language) else None
+
+
+def _is_of_one(statement: Statement) -> bool:
+    """Return whether what somebody leads or commands is named, so that nobody else does: the airship Meridian."""
+    if statement.slot is Arity.OF_ONE:
+        return True
+    lists = lexicon(statement.language).lists
+    return (
+        len(statement.core) > 1
+        and statement.verb in lists["exchangeable"]
+        and statement.core[0] in lists["appositives"]
+    )
 
 
 def _is_other(value: frozenset[str], before: frozenset[str], language: str) -> bool:
