@@ -92,7 +92,7 @@ def measure_of(statement: Statement) -> Measure | None:
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
-    if not _is_told(statement) or any(_kind(word) not in ("", _DAY) for word in statement.subject):
+    if not _is_told(statement) or any(_kind(word) not in _NAMING for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
     needs_attribute = kind in ("code", _LABEL)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
@@ -173,6 +173,11 @@ def _ages(language: str) -> frozenset[str]:
 
 #: A date of a year, and no year.
 _DAY: Final = "day"
+_NAMING: Final = (
+    "",
+    _DAY,
+    "code",
+)  #: what kinds of words may tell of what something is measured: a C2 server, node n-17
 _WHEN: Final = "when"  #: a date and a time of the day
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
@@ -187,6 +192,8 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
         if word[:_LETTERS].isalpha():
             continue  # a name with a number, and no measure
         if found := word if word[0] == "#" else _kind(word):
+            if found == "code" and word in subject:
+                continue
             if found == _DAY and not day:
                 day = word
                 continue
