@@ -139,6 +139,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         is_same = (new.verb, new.link) == (old.verb, old.link)
         if not (_is_of_one(new) and _is_of_one(old) if is_same else Arity.ONE in (new.slot, old.slot)):
             return None
+        if is_same and told.value == before.value:
+            return None  # as was seen already
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
     if told.value == before.value:

@@ -177,7 +177,7 @@ _NAMING: Final = (
     "",
     _DAY,
     "code",
-)  #: what kinds of words may tell of what something is measured: a C2 server, node n-17
+)  #: what words may be that tell of what something is measured: node n-17
 _WHEN: Final = "when"  #: a date and a time of the day
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
