@@ -222,7 +222,7 @@ def _known(language: str) -> _Known:
     purposes = frozenset(data.get("purposes", "").split())
     nouns = keys.keys() | purposes.union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
-    silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
+    silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be", *data.get("ordinary", "").split()}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
         verbs, holding, keys, next(iter(keys.values())), using - lists["have"], purposes,
