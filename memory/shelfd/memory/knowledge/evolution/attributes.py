@@ -54,7 +54,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
         return None
     known = _known(language)
     is_used = verb in known.using and bool(owned(statement))
-    key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
+    key = known.verbs.get(f"{verb}_{link.removesuffix(' the').replace(' ', '_')}" if link else verb, "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):

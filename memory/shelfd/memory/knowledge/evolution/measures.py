@@ -101,7 +101,7 @@ def measure_of(statement: Statement) -> Measure | None:
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
-    if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
+    if kind == "~" and not statement.event and (day := _day_of(words, statement)):
         kind, value = _WHEN, f"{day} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
@@ -144,10 +144,12 @@ def _is_told(statement: Statement) -> bool:
     return statement.effect is _SAYS or statement.effect in _CHANGING
 
 
-def _day_of(words: tuple[str, ...], subject: frozenset[str]) -> str:
-    """Return the date among *words*, "" if there is none, or if it says of which thing they speak."""
-    day = next((word for word in words if _kind(word) == _DAY), "")
-    return "" if day in subject else day
+def _day_of(words: tuple[str, ...], statement: Statement) -> str:
+    """Return the date among *words*, or the day of what is weekly; "" if there is none, or if it says what is meant."""
+    lists = lexicon(statement.language).lists
+    days = lists["weekdays"] if not lists["once"].isdisjoint(words) else frozenset[str]()
+    day = next((word for word in words if _kind(word) == _DAY or (word[0] == "~" and word[1:] in days)), "")
+    return "" if day in statement.subject else day
 
 
 def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:
