@@ -63,6 +63,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         return None
     if statement.several or statement.adds:
         return None
+    if "," in words:
+        rest = rest - _said_of_value(words)
     if has:
         at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
         named = frozenset(core[at:])
@@ -74,6 +76,12 @@ def attribute_of(statement: Statement) -> Attribute | None:
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
+
+
+def _said_of_value(words: tuple[str, ...]) -> frozenset[str]:
+    """Return what only describes a value: "Ysolde, a smuggler's daughter"; nothing if it is a time or a number."""
+    after = words[words.index(",") + 1 :]
+    return NOBODY if any(word[0] in "#~," for word in after) else frozenset(after)
 
 
 def names(statement: Statement) -> bool:
