@@ -101,7 +101,7 @@ def _with_its_verb(
     if before and len(words) > 2 and words[0] in lexicon.lists["fillers"] and words[1] in lexicon.verbs:
         return words[1:], 0  # "and now serves the Warlord"
     at = find_verb(words, lexicon, proper)
-    if at is None and before and words[0] in lexicon.verbs:
+    if at is None and before and (words[0] in lexicon.verbs or words[0] in lexicon.lists["be"]):
         return words, 0
     if at is None or at == len(words) - 1:
         whole = with_verb(words, at, lexicon)

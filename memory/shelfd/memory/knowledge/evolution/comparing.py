@@ -135,6 +135,7 @@ def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
     return happened and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
 
 
+_SEVERAL: Final = (Arity.MANY, Arity.OF_ONE)
 _CONTESTED: Final = Judgement(Verdict.CONFLICT, "two sources contradict each other")
 _ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
 
@@ -276,7 +277,7 @@ def _has_one_time(new: Statement, old: Statement) -> bool:
         return False  # who swims on Wednesdays may swim on Saturdays
     if is_habit and not any(map(str.isdigit, new.core[0])):
         return False  # what opens on Mondays may open on Fridays
-    one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
+    one = new.slot not in _SEVERAL or new.verb == "be" or new.corrects or new.now
     one = one or (new.language not in ("zh", "ja") and _is_told_once(new))
     return one and not is_another_day(new, old)
 
@@ -364,7 +365,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another value") if is_other and not answer_two_questions(new, old) else ADDS
     if new.slot is Arity.SAME_KIND and not new.corrects:
         return updated(new, "another of its kind") if _is_of_one_kind(new, old) else ADDS
-    if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):
+    if new.denied and old.slot in _SEVERAL and new.denied.isdisjoint((*old.core, *old.rest)):
         return ADDS  # who owns a beagle, and not a poodle, may own a rabbit
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6

@@ -68,9 +68,9 @@ def read_label(sentence: str) -> Statement | None:
         or not _is_value(value.words, words, names_one=names_one)
     ):
         return None
-    if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
-        named = [*named, value.words[0]]
-        value = value._replace(words=value.words[1:])
+    if not names_one and (ends := _attribute_ends(value.words, words)):  # "CVE-2026-1182: severity high"
+        named = [*named, *value.words[:ends]]
+        value = value._replace(words=value.words[ends:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
     if not names_one and _is_counted(value.words, words):  # "nova-2: 16 GB RAM"
         return stated(named, _HAS[words.language], value.words, amounts, label.proper | value.proper, words)
@@ -93,6 +93,12 @@ def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
 
 
 _BEEN: Final = ("been", "sido", "ete")
+
+
+def _attribute_ends(said: list[str], words: AlphabeticLexicon) -> int:
+    """Return where an attribute ends that a value is told behind: "favourite colour teal"; 0 if there is none."""
+    at = int(said[:1] != [] and said[0] in words["modifiers"])
+    return at + 1 if len(said) > at + 1 and said[at] in words["nouns"] else 0
 
 
 def read_lines(sentence: str) -> list[Statement]:

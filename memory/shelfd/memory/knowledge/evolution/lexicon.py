@@ -212,7 +212,7 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["unreal_words"] |= futures
     lists["told_of"] = frozenset(
-        word for group in text["attributes"].split("|") for word in group.partition("/")[2].split() if word[:3] == "be_"
+        word for group in text["attributes"].split("|") for word in group.split("/")[1].split() if word[:3] == "be_"
     )
     lists["supposing"] = lists["unreal_words"] - futures - lists["intending"]
     lists["times"] = lists["months"] | lists["weekdays"]

@@ -25,6 +25,7 @@ class Arity(StrEnum):
     ONE = "one"  #: one at a time
     FIXED = "fixed"  #: one, for good
     SAME_KIND = "same kind"  #: one of a kind, as drinks or seats
+    OF_ONE = "of one"  #: several, each of which has one subject: who leads a project that is named
 
 
 class Value(StrEnum):
