@@ -65,7 +65,7 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if not are_forms(measure.said ^ before.said, new.language):
         return None
     if f"{measure.value} ".startswith(f"{before.value} ") or f"{before.value} ".startswith(f"{measure.value} "):
-        return SAME  # one of them may say the year as well
+        return None if measure.kind == _WEEKDAY else SAME  # one of them may say the year as well, or the week
     if measure.event:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
@@ -90,17 +90,20 @@ def measure_of(statement: Statement) -> Measure | None:
     if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
+    if at < 0 and not amounts:
+        at, kind = _place_of_weekday(words, statement.subject, language)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
-    if not _is_told(statement) or any(_kind(word) not in ("", _DAY) for word in statement.subject):
+    if not _is_told(statement) or any(_kind(word) not in _NAMING for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
-    needs_attribute = kind in ("code", _LABEL)
+    needs_attribute = kind in ("code", _LABEL, _WEEKDAY)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
     if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    value = _week(language)[value] if kind == _WEEKDAY else value
     if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
         kind, value = _WHEN, f"{day} {value}"
         place = words.index(day)
@@ -174,6 +177,9 @@ def _ages(language: str) -> frozenset[str]:
 #: A date of a year, and no year.
 _DAY: Final = "day"
 _WHEN: Final = "when"  #: a date and a time of the day
+_WEEKDAY: Final = "weekday"
+#: What may stand in the name of what is measured: "Kite 2.0 will be released on Monday".
+_NAMING: Final = ("", _DAY, "version")
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
 
@@ -184,7 +190,7 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     has_number, labels = is_counted, 0
     for word in filterfalse(str.isalpha, words):
         has_number = has_number or word[-1].isdigit()
-        if word[:_LETTERS].isalpha():
+        if word[:_LETTERS].isalpha() or (word in subject and _VERSION.fullmatch(word)):
             continue  # a name with a number, and no measure
         if found := word if word[0] == "#" else _kind(word):
             if found == _DAY and not day:
@@ -200,6 +206,26 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     if day and not kind and not labels and day not in subject:
         return words.index(day), _DAY
     return (words.index(value), kind) if kind and has_number else (-1, "")
+
+
+def _place_of_weekday(words: tuple[str, ...], subject: frozenset[str], language: str) -> tuple[int, str]:
+    """Return where the one time among *words* stands, if it is a day of the week; -1 else."""
+    days = [word for word in words if word[0] == "~"]
+    is_one = len(days) == 1 and days[0] not in subject and days[0] in _week(language)
+    known = lexicon(language)
+    if not is_one or not known["habitual"].isdisjoint(words) or any(word in known.states for word in words):
+        return -1, ""  # a shop may open on other days as well
+    return words.index(days[0]), _WEEKDAY
+
+
+@cache
+def _week(language: str) -> dict[str, str]:
+    """Return the seven days of the week, in each form, with the form that stands for all of a day."""
+    words = load(f"{language}.json")["weekdays"].split()
+    return {f"~{word}": day for day in words[:_DAYS] for word in words if word.startswith(day)}
+
+
+_DAYS: Final = 7
 
 
 def _kind(word: str) -> str:
