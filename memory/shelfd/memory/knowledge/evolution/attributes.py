@@ -21,6 +21,7 @@ _LONGEST: Final = 16  #: words of a statement that is looked at
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _TELLING: Final = (Effect.SAYS, Effect.INSTEAD)
 _NAME: Final = Value.NAME
+_LIKE: Final = (Value.STATE, Value.QUALITY)
 _FIXED: Final = Arity.FIXED
 
 
@@ -57,14 +58,23 @@ def attribute_of(statement: Statement) -> Attribute | None:
     key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
-    if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
+    is_labelled = len(core) > 1 and core[0] in known.labels
+    is_labelled = is_labelled and (verb in known.labelling or (verb == "be" and bool(link)))
+    if is_labelled:
+        key = held = ""
+    if link == "de" and not known.nouns.isdisjoint(subject):
+        key = ""  # "la resolución es de 720p", and not what it is made of
+    is_told = key or held or has or is_used or is_labelled
+    if not is_told and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
-    if value is not _NAME or slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
+    if value is not _NAME and (value not in _LIKE or known.graded.isdisjoint((*subject, core[0]))):
+        return None
+    if slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
         return None
     if statement.several or statement.adds:
         return None
-    if has:
-        at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
+    if is_labelled or has:  # "is in phase 2", "occupies room 204", "has the booking code KX72"
+        at = max(at for at, word in enumerate(core) if word in known.nouns or (is_labelled and not at)) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
     if is_used:  # "uses MySQL as its database"
@@ -73,6 +83,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
+    if len(core) > 1 and core[0].endswith(_DONE[language]) and not known.roles.isdisjoint(map(known.keys.get, subject)):
+        return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
@@ -105,6 +117,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
+    if not about.isdisjoint(known.roles):  # "who reviews it is in charge", "in charge of its review"
+        about = about - known.in_charge
     unsaid = {US} | known.implied
     about = about - unsaid if about - unsaid - {key} - known.all_keys else about
     about = about - known.classes or about
@@ -146,6 +160,13 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another value") if is_other else None
 
 
+#: In what participles end.
+_DONE: Final = {
+    "en": ("ed",),
+    "de": ("elt", "iert"),
+    "es": ("ado", "ada", "ido", "ida"),
+    "fr": ("ee", "ees", "ie", "ue"),
+}
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
@@ -156,6 +177,11 @@ class _Known(NamedTuple):
     verbs: dict[str, str]  #: verb, and what joins it to a value -> attribute
     holding: dict[str, str]  #: verb of what who is the value does -> attribute
     keys: dict[str, str]  #: noun -> attribute
+    roles: frozenset[str]  #: attributes that say what somebody is in charge of
+    in_charge: frozenset[str]  #: the attribute that only says that somebody is
+    labels: frozenset[str]  #: nouns that the value follows: "room 204"
+    labelling: frozenset[str]  #: verbs of having such a thing
+    graded: frozenset[str]  #: those of these nouns that are of one kind: a theme, a phase, a priority
     name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
     nouns: frozenset[str]
@@ -181,13 +207,37 @@ def _known(language: str) -> _Known:
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
             by.update(dict.fromkeys(telling.split(), keys[first]))
+    roles = {keys[group.split(None, 1)[0]] for group in data["held"].split("|")}
+    in_charge = {keys[word] for word in lists.get("in_charge", NOBODY)}
+    doing = _forms_of(language, holding, data.get("doing", ""), keys)
     nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], frozenset(nouns),
-        lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
+        verbs, holding, keys | doing, frozenset((roles | {*doing.values()}) - in_charge), frozenset(in_charge),
+        lists["coded"], lists.get("labelling", NOBODY), lists.get("graded", NOBODY),
+        next(iter(keys.values())), using - lists["have"], frozenset(nouns),
+        lists["modifiers"] | lists["coded"] | keys.keys(), frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip
+
+
+def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:
+    """Return form -> attribute: of *holding* verbs, and of *more* that say what somebody is only in "who does it".
+
+    Args:
+        language: Whose verbs they are.
+        holding: Verb -> attribute.
+        more: Groups of a noun and verbs, as in the data.
+        keys: Noun -> attribute; no form is such a noun.
+    """
+    by = dict(holding)
+    for group in more.split("|") if more else ():
+        noun, _, telling = group.partition(" / ")
+        by.update(dict.fromkeys(telling.split(), keys.get(noun, f"={noun}")))
+    forms = lexicon(language).verbs.items()
+    return {
+        form: by[verb] for form, (verb, told) in forms if verb in by and not told and form != verb and form not in keys
+    }
