@@ -90,13 +90,14 @@ def measure_of(statement: Statement) -> Measure | None:
     if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
-    if at < 0 and not amounts:
-        at, kind = _place_of_weekday(words, statement.subject, language)
+    if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
+        day = _weekday_of(words, statement.subject, language)
+        at, kind = (words.index(day), _WEEKDAY) if day else (at, kind)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
     if not _is_told(statement) or any(_kind(word) not in _NAMING for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
-    needs_attribute = kind in ("code", _LABEL, _WEEKDAY)
+    needed = _NEEDED.get(kind)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
     if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
         return measure_of(_in_years(statement, words, at, amounts[0]))
@@ -104,14 +105,14 @@ def measure_of(statement: Statement) -> Measure | None:
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
     value = _week(language)[value] if kind == _WEEKDAY else value
-    if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
-        kind, value = _WHEN, f"{day} {value}"
+    if kind == "~" and not statement.event and (day := _day_of(words, statement.subject, language)):
+        kind, value = _WHEN, f"{_week(language).get(day, day)} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
     if kind == _DAY and words[at + 1 : at + 2] and _YEAR.fullmatch(words[at + 1]):
         value, words = f"{value} {words[at + 1]}", (*words[: at + 1], *words[at + 2 :])
     about = _about(words, at, "~" if kind == _WHEN else kind, language)
-    if not about or (needs_attribute and _attributes(language).isdisjoint(about.keys())):
+    if not about or (needed and _attributes(language, needed).isdisjoint(about.keys())):
         return None
     minor = about.keys() & _minor(language)
     if len(minor) == len(about):
@@ -147,9 +148,14 @@ def _is_told(statement: Statement) -> bool:
     return statement.effect is _SAYS or statement.effect in _CHANGING
 
 
-def _day_of(words: tuple[str, ...], subject: frozenset[str]) -> str:
-    """Return the date among *words*, "" if there is none, or if it says of which thing they speak."""
+def _day_of(words: tuple[str, ...], subject: frozenset[str], language: str) -> str:
+    """Return the date among *words*, "" if there is none, or if it says of which thing they speak.
+
+    A day of the week is one as well, of what there is one of.
+    """
     day = next((word for word in words if _kind(word) == _DAY), "")
+    if not day and not lexicon(language)["nouns"].isdisjoint(map(_alike(language).get, words, words)):
+        day = _weekday_of(words, subject, language)
     return "" if day in subject else day
 
 
@@ -208,14 +214,13 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     return (words.index(value), kind) if kind and has_number else (-1, "")
 
 
-def _place_of_weekday(words: tuple[str, ...], subject: frozenset[str], language: str) -> tuple[int, str]:
-    """Return where the one time among *words* stands, if it is a day of the week; -1 else."""
-    days = [word for word in words if word[0] == "~"]
-    is_one = len(days) == 1 and days[0] not in subject and days[0] in _week(language)
+def _weekday_of(words: tuple[str, ...], subject: frozenset[str], language: str) -> str:
+    """Return the one day of the week among *words*, "" if there is none: a shop may open on other days as well."""
+    days = [word for word in words if word in _week(language)]
+    if len(days) != 1 or days[0] in subject:
+        return ""
     known = lexicon(language)
-    if not is_one or not known["habitual"].isdisjoint(words) or any(word in known.states for word in words):
-        return -1, ""  # a shop may open on other days as well
-    return words.index(days[0]), _WEEKDAY
+    return "" if any(word in known["habitual"] or word in known.states for word in words) else days[0]
 
 
 @cache
@@ -343,10 +348,16 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
 
 
 @cache
-def _attributes(language: str) -> frozenset[str]:
-    """Return the stems of what has one value at a time."""
+def _attributes(language: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Return the stems of what has one value at a time, of the lists of these *names*."""
     lists = lexicon(language).lists
-    return _stems(lists["nouns"] | lists["concrete_nouns"], language)
+    return _stems(frozenset[str]().union(*(lists[name] for name in names)), language)
+
+
+#: Lists of what a value is of that does not show by itself that there is one: a code, or a day of the week.
+_NEEDED: Final = {
+    "code": ("nouns", "concrete_nouns"), _LABEL: ("nouns", "concrete_nouns"), _WEEKDAY: ("nouns",)
+}  # fmt: skip
 
 
 def _stems(words: Iterable[str], language: str) -> frozenset[str]:
