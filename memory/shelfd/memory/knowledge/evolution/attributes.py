@@ -83,7 +83,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
-    if len(core) > 1 and core[0].endswith(_DONE[language]) and not known.roles.isdisjoint(map(known.keys.get, subject)):
+    is_of_role = len(core) > 1 and not known.roles.isdisjoint(map(known.keys.get, subject))
+    if is_of_role and core[0].endswith(_DONE[language]):
         return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 

@@ -172,6 +172,8 @@ def plain(word: str, words: AlphabeticLexicon, known: Cues, *, is_name: bool = F
         return word.removesuffix("s")
     word = known.nominal.get(word, word)
     verb = words.verbs.get(word, (word, False))[0]
+    if verb is word and words.language == "fr" and word[-2:] == "ee":
+        verb = words.verbs.get(word[:-1], (word, False))[0]  # "abonnée" is of "abonner"
     if verb in untold or verb == "be":
         return ""
     if is_name and words.language != "de":  # where every noun has a capital

@@ -33,7 +33,9 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
     is_way = is_way or (new.now and new.verb not in words["many"])
     if new.verb in words.lists.get("dosing", ()) and _at_another_part_of_day(new, old, words["day_parts"]):
         return True  # the pill is taken in the evening now
-    return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
+    before, after = old.rest - new.rest, new.rest - old.rest
+    differ = new.rest.isdisjoint(old.rest) or (is_only_way and len(before) == len(after) == 1)
+    return is_way and differ and joining(new) == joining(old)
 
 
 def _at_another_part_of_day(new: Statement, old: Statement, parts: AbstractSet[str]) -> bool:
@@ -93,7 +95,7 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
     words = lexicon(new.language)
     if new.verb not in words["wanting"] and new.verb not in words.lists.get("going", ()):
         return False  # who goes there by train goes by no bus
-    before, after = old.rest - new.rest, new.rest - old.rest
+    before, after = (rest - {"#"} for rest in (old.rest - new.rest, new.rest - old.rest))  # how many are no matter
     if len(before) != 1 or len(after) != 1:
         return False
     if _at_another_part_of_day(new, old, words["day_parts"]):
