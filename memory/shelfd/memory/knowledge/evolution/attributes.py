@@ -158,7 +158,13 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     lists = lexicon(new.language).lists
     titles = lists["titles"] | lists["establishments"]
     is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
-    return updated(new, "another value") if is_other else None
+    return updated(new, "another value") if is_other or _is_another_code(told.value, before.value) else None
+
+
+def _is_another_code(value: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether each of two values has a part that the other has not, and both a number: GPL-2.0, and GPL-3.0."""
+    is_as_long = len(value) == len(other) and not value <= other
+    return is_as_long and all(any(word[-1].isdigit() for word in each) for each in (value, other))
 
 
 #: In what participles end.
