@@ -47,6 +47,7 @@ def arity_of(
     if joined and _is_beside(subject, verb, core, proper, lexicon):
         return _MANY
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
+    one = one or (kind is Value.TIME and verb in lists.get("timed", ()))
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (verb in lists["telling_where"] and not lists["works"].isdisjoint(subject))  # of a story
     one = one or (kind is _NAME and _is_circumstance(verb, joined, core, lexicon))

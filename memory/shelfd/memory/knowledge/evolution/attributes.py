@@ -22,6 +22,7 @@ _LONGEST: Final = 16  #: words of a statement that is looked at
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _TELLING: Final = (Effect.SAYS, Effect.INSTEAD)
 _NAME: Final = Value.NAME
+_LIKE: Final = (Value.STATE, Value.QUALITY)
 _FIXED: Final = Arity.FIXED
 
 
@@ -58,16 +59,23 @@ def attribute_of(statement: Statement) -> Attribute | None:
     key = known.verbs.get(_joined(verb, link), "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
-    if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
+    is_labelled = _is_labelled(verb, link, core, known)
+    if is_labelled:
+        held = ""
+    if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
+        key = ""  # "la resolución es de 720p", and not what it is made of
+    is_told = key or held or has or is_used or is_labelled
+    if not is_told and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
-    if value is not _NAME or slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
+    if value is not _NAME and (value not in _LIKE or known.graded.isdisjoint((*subject, core[0]))):
         return None
-    if statement.several or statement.adds:
+    is_fact = positive and real and effect in _TELLING and slot is not _FIXED
+    if not is_fact or past or event or statement.several or statement.adds:
         return None
     if "," in words:
         rest = rest - _said_of_value(words)
-    if has:
-        at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
+    if is_labelled or has:  # "is in phase 2", "occupies room 204", "has the booking code KX72"
+        at = max(at for at, word in enumerate(core) if word in known.nouns or (is_labelled and not at)) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
     if is_used:  # "uses MySQL as its database"
@@ -76,7 +84,16 @@ def attribute_of(statement: Statement) -> Attribute | None:
         is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
+    is_of_role = len(core) > 1 and not known.roles.isdisjoint(map(known.keys.get, subject))
+    if is_of_role and core[0].endswith(_DONE[language]):
+        return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
+
+
+def _is_labelled(verb: str, link: str, core: tuple[str, ...], known: "_Known") -> bool:
+    """Return whether a value follows its noun: "is in phase 2", "occupies room 204"."""
+    is_label = len(core) > 1 and core[0] in known.labels
+    return is_label and (verb in known.labelling or (verb == "be" and bool(link)))
 
 
 def _joined(verb: str, link: str) -> str:
@@ -124,6 +141,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
+    if not about.isdisjoint(known.roles):  # "who reviews it is in charge", "in charge of its review"
+        about = about - known.in_charge
     unsaid = {US} | known.implied
     about = about - unsaid if about - unsaid - {key} - known.all_keys else about
     about = about - known.classes or about
@@ -163,7 +182,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return SAME
     if answer_two_questions(new, old) or not are_told_alike(new, old):
         return None
-    return updated(new, "another value") if _is_other(told.value, before.value, new.language) else None
+    is_other = _is_other(told.value, before.value, new.language) or _is_another_code(told.value, before.value)
+    return updated(new, "another value") if is_other else None
 
 
 def _is_of_one(statement: Statement) -> bool:
@@ -202,6 +222,19 @@ def _is_somewhere(statement: Statement) -> bool:
     return statement.link.endswith(" the")
 
 
+def _is_another_code(value: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether each of two values has a part that the other has not, and both a number: GPL-2.0, and GPL-3.0."""
+    is_as_long = len(value) == len(other) and not value <= other
+    return is_as_long and all(any(word[-1].isdigit() for word in each) for each in (value, other))
+
+
+#: In what participles end.
+_DONE: Final = {
+    "en": ("ed",),
+    "de": ("elt", "iert"),
+    "es": ("ado", "ada", "ido", "ida"),
+    "fr": ("ee", "ees", "ie", "ue"),
+}
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
 _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
@@ -214,6 +247,11 @@ class _Known(NamedTuple):
     verbs: dict[str, str]  #: verb, and what joins it to a value -> attribute
     holding: dict[str, str]  #: verb of what who is the value does -> attribute
     keys: dict[str, str]  #: noun -> attribute
+    roles: frozenset[str]  #: attributes that say what somebody is in charge of
+    in_charge: frozenset[str]  #: the attribute that only says that somebody is
+    labels: frozenset[str]  #: nouns that the value follows: "room 204"
+    labelling: frozenset[str]  #: verbs of having such a thing
+    graded: frozenset[str]  #: those of these nouns that are of one kind: a theme, a phase, a priority
     name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
     purposes: frozenset[str]  #: for what one thing is used
@@ -241,13 +279,37 @@ def _known(language: str) -> _Known:
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
             by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
     purposes = frozenset(data.get("purposes", "").split())
+    roles = {keys[group.split(None, 1)[0]] for group in data["held"].split("|")}
+    in_charge = {keys[word] for word in lists.get("in_charge", NOBODY)}
+    doing = _forms_of(language, holding, data.get("doing", ""), keys)
     nouns = keys.keys() | purposes.union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be", *data.get("ordinary", "").split()}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], purposes,
-        frozenset(nouns), lists["modifiers"] | keys.keys() | purposes, frozenset(keys.values()), silent,
+        verbs, holding, keys | doing, frozenset((roles | {*doing.values()}) - in_charge), frozenset(in_charge),
+        lists["coded"], lists.get("labelling", NOBODY), lists.get("graded", NOBODY),
+        next(iter(keys.values())), using - lists["have"], purposes, frozenset(nouns),
+        lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip
+
+
+def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:
+    """Return form -> attribute: of *holding* verbs, and of *more* that say what somebody is only in "who does it".
+
+    Args:
+        language: Whose verbs they are.
+        holding: Verb -> attribute.
+        more: Groups of a noun and verbs, as in the data.
+        keys: Noun -> attribute; no form is such a noun.
+    """
+    by = dict(holding)
+    for group in more.split("|") if more else ():
+        noun, _, telling = group.partition(" / ")
+        by.update(dict.fromkeys(telling.split(), keys.get(noun, f"={noun}")))
+    forms = lexicon(language).verbs.items()
+    return {
+        form: by[verb] for form, (verb, told) in forms if verb in by and not told and form != verb and form not in keys
+    }

@@ -7,7 +7,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
 from shelfd.memory.knowledge.evolution.language import language_of
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
@@ -220,7 +220,11 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
     word = label[at]
     if word in words["modifiers"] or word in words["nouns"] or word in words["noun_verbs"]:
         return True
-    return at > 0 and (label[at - 1] in words["of"] or label[at - 1] in words["determiners"])
+    if at == 0:
+        return False
+    before = label[at - 1]
+    describes = words.language in NOUN_FIRST and before in words["nouns"] and word not in words["triggers"]
+    return describes or before in words["of"] or before in words["determiners"]  # "presupuesto aprobado"
 
 
 @cache

@@ -223,7 +223,7 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
         word.split("_")[0]
         for name in ("participles", "fixed_participles", "proper_participles")
         for word in lists[name]
-    )
+    ).union(word.split("_")[1] for word in lists["told_of"])
     lists["predicates"] = lists["be"] | verbs
     lists["telling_verbs"] = lists["predicates"] | lists["triggers"]
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]

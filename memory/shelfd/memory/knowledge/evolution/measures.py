@@ -65,7 +65,7 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if not are_forms(measure.said ^ before.said, new.language):
         return None
     if f"{measure.value} ".startswith(f"{before.value} ") or f"{before.value} ".startswith(f"{measure.value} "):
-        return SAME  # one of them may say the year as well
+        return None if measure.kind == _WEEKDAY else SAME  # one of them may say the year as well, or the week
     if measure.event:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
@@ -79,7 +79,11 @@ def _is_said_alike(new: Statement, old: Statement) -> bool:
     """Return whether two statements say the same in the same words and order, but for their values."""
     if (new.subject, new.verb, new.link) != (old.subject, old.verb, old.link):
         return False
-    said, before = (["#" if _kind(word) or word.isdigit() else word for word in each.words] for each in (new, old))
+    is_of_noun = not lexicon(new.language)["nouns"].isdisjoint(new.subject)
+    week = {} if is_of_noun else _week(new.language)  # who cleans on Mondays may do so on Thursdays as well
+    said, before = (
+        ["#" if _kind(word) or word.isdigit() or word in week else word for word in each.words] for each in (new, old)
+    )
     return said == before
 
 
@@ -90,25 +94,29 @@ def measure_of(statement: Statement) -> Measure | None:
     if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
+    if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
+        day = _weekday_of(words, statement.subject, language)
+        at, kind = (words.index(day), _WEEKDAY) if day else (at, kind)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
     if not _is_told(statement) or any(_kind(word) not in _NAMING for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
-    needs_attribute = kind in ("code", _LABEL)
+    needed = _NEEDED.get(kind)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
     if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
+    value = _week(language)[value] if kind == _WEEKDAY else value
     if kind == "~" and not statement.event and (day := _day_of(words, statement)):
-        kind, value = _WHEN, f"{day} {value}"
+        kind, value = _WHEN, f"{_week(language).get(day, day)} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
     if kind == _DAY and words[at + 1 : at + 2] and _YEAR.fullmatch(words[at + 1]):
         value, words = f"{value} {words[at + 1]}", (*words[: at + 1], *words[at + 2 :])
     about = _about(words, at, "~" if kind == _WHEN else kind, language)
-    if not about or (needs_attribute and _attributes(language).isdisjoint(about.keys())):
+    if not about or (needed and _attributes(language, needed).isdisjoint(about.keys())):
         return None
     minor = about.keys() & _minor(language)
     if len(minor) == len(about):
@@ -145,11 +153,18 @@ def _is_told(statement: Statement) -> bool:
 
 
 def _day_of(words: tuple[str, ...], statement: Statement) -> str:
-    """Return the date among *words*, or the day of what is weekly; "" if there is none, or if it says what is meant."""
-    lists = lexicon(statement.language).lists
+    """Return the date among *words*, or the day of what is weekly, or of what there is one of.
+
+    Returns:
+        "" if there is none, or if it says what is meant.
+    """
+    language, subject = statement.language, statement.subject
+    lists = lexicon(language).lists
     days = lists["weekdays"] if not lists["once"].isdisjoint(words) else frozenset[str]()
     day = next((word for word in words if _kind(word) == _DAY or (word[0] == "~" and word[1:] in days)), "")
-    return "" if day in statement.subject else day
+    if not day and not lists["nouns"].isdisjoint(map(_alike(language).get, words, words)):
+        day = _weekday_of(words, subject, language)
+    return "" if day in subject else day
 
 
 def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:
@@ -175,12 +190,10 @@ def _ages(language: str) -> frozenset[str]:
 
 #: A date of a year, and no year.
 _DAY: Final = "day"
-_NAMING: Final = (
-    "",
-    _DAY,
-    "code",
-)  #: what words may be that tell of what something is measured: node n-17
 _WHEN: Final = "when"  #: a date and a time of the day
+_WEEKDAY: Final = "weekday"
+#: What may stand in the name of what is measured: node n-17, "Kite 2.0 will be released on Monday".
+_NAMING: Final = ("", _DAY, "code", "version")
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
 
@@ -191,7 +204,7 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     has_number, labels = is_counted, 0
     for word in filterfalse(str.isalpha, words):
         has_number = has_number or word[-1].isdigit()
-        if word[:_LETTERS].isalpha():
+        if word[:_LETTERS].isalpha() or (word in subject and _VERSION.fullmatch(word)):
             continue  # a name with a number, and no measure
         if found := word if word[0] == "#" else _kind(word):
             if found == "code" and word in subject:
@@ -209,6 +222,25 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     if day and not kind and not labels and day not in subject:
         return words.index(day), _DAY
     return (words.index(value), kind) if kind and has_number else (-1, "")
+
+
+def _weekday_of(words: tuple[str, ...], subject: frozenset[str], language: str) -> str:
+    """Return the one day of the week among *words*, "" if there is none: a shop may open on other days as well."""
+    days = [word for word in words if word in _week(language)]
+    if len(days) != 1 or days[0] in subject:
+        return ""
+    known = lexicon(language)
+    return "" if any(word in known["habitual"] or word in known.states for word in words) else days[0]
+
+
+@cache
+def _week(language: str) -> dict[str, str]:
+    """Return the seven days of the week, in each form, with the form that stands for all of a day."""
+    words = load(f"{language}.json")["weekdays"].split()
+    return {f"~{word}": day for day in words[:_DAYS] for word in words if word.startswith(day)}
+
+
+_DAYS: Final = 7
 
 
 def _kind(word: str) -> str:
@@ -326,10 +358,16 @@ def _said_by(language: str, kind: str) -> frozenset[str]:
 
 
 @cache
-def _attributes(language: str) -> frozenset[str]:
-    """Return the stems of what has one value at a time."""
+def _attributes(language: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Return the stems of what has one value at a time, of the lists of these *names*."""
     lists = lexicon(language).lists
-    return _stems(lists["nouns"] | lists["concrete_nouns"], language)
+    return _stems(frozenset[str]().union(*(lists[name] for name in names)), language)
+
+
+#: Lists of what a value is of that does not show by itself that there is one: a code, or a day of the week.
+_NEEDED: Final = {
+    "code": ("nouns", "concrete_nouns"), _LABEL: ("nouns", "concrete_nouns"), _WEEKDAY: ("nouns",)
+}  # fmt: skip
 
 
 def _stems(words: Iterable[str], language: str) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """The same, done, wanted or felt in another way: links in place of attachments, answers in French, disliked now."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon, places
@@ -31,7 +32,16 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
     is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
     is_way = is_only_way or new.slot is Arity.SAME_KIND or new.verb in words["ways"]  # a code is indented in one way
     is_way = is_way or (new.now and new.verb not in words["many"])
-    return is_way and new.rest.isdisjoint(old.rest) and joining(new) == joining(old)
+    if new.verb in words.lists.get("dosing", ()) and _at_another_part_of_day(new, old, words["day_parts"]):
+        return True  # the pill is taken in the evening now
+    before, after = old.rest - new.rest, new.rest - old.rest
+    differ = new.rest.isdisjoint(old.rest) or (is_only_way and len(before) == len(after) == 1)
+    return is_way and differ and joining(new) == joining(old)
+
+
+def _at_another_part_of_day(new: Statement, old: Statement, parts: AbstractSet[str]) -> bool:
+    before, after = old.rest - new.rest, new.rest - old.rest
+    return bool(before) and bool(after) and before <= parts and after <= parts
 
 
 def lodges_elsewhere(new: Statement, old: Statement) -> bool | None:
@@ -81,11 +91,18 @@ def _is_the_opposite(new: Statement, old: Statement) -> bool:
 
 def _wants_otherwise(new: Statement, old: Statement) -> bool:
     """Return whether what is wanted is the same but for one word of a kind: answers in French, and in English."""
-    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
+    if new.language in ("zh", "ja") or new.event:
         return False
-    kinds = lexicon(new.language).categories
-    before, after = ([kinds.get(word) for word in rest] for rest in (old.rest - new.rest, new.rest - old.rest))
-    return len(before) == len(after) == 1 and before == after != [None]
+    words = lexicon(new.language)
+    if new.verb not in words["wanting"] and new.verb not in words.lists.get("going", ()):
+        return False  # who goes there by train goes by no bus
+    before, after = (rest - {"#"} for rest in (old.rest - new.rest, new.rest - old.rest))  # how many are no matter
+    if len(before) != 1 or len(after) != 1:
+        return False
+    if _at_another_part_of_day(new, old, words["day_parts"]):
+        return True
+    (kind,), (other,) = map(words.categories.get, before), map(words.categories.get, after)
+    return kind == other is not None
 
 
 def _has_other_attribute(new: Statement, old: Statement) -> bool:
