@@ -70,7 +70,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_used:  # "uses MySQL as its database"
         return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
     if held:
-        is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
+        is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"] and not core[1].isdigit()
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
