@@ -5,6 +5,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.manner import is_description, manner_of
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
@@ -220,6 +221,10 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     return _QUALITY
 
 
+#: Kinds of values that are told by a name, or with an article and without one.
+_DESCRIBED: Final = (_NAME, _QUALITY, Value.STATE)
+
+
 def stated(
     subject: list[str],
     verb: str,
@@ -262,6 +267,7 @@ def stated(
     if kind is _QUALITY and _is_spot(link, core, value, lexicon):
         kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
+    manner = manner_of(link, value, core, proper, lexicon) if core and kind in _DESCRIBED else ""
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:
@@ -273,7 +279,7 @@ def stated(
         (
             language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
             _SAYS, True, told, bool(date), True, False, False, False, not _AND[language].isdisjoint(core),
-            NOBODY, NOBODY, None,
+            NOBODY, manner, NOBODY, None,
         ),
     )  # fmt: skip
 
@@ -287,6 +293,8 @@ def _is_told_of(
     lexicon: AlphabeticLexicon,
 ) -> bool:
     """Return whether a value says what sort of thing something is, and does not name one."""
+    if not link and is_description(value, core, proper, lexicon):
+        return True
     is_indefinite = value[0] in lexicon.lists["indefinite"]
     if not is_indefinite and not (value[0] == core[0] and _is_predicate(core, proper, lexicon)):
         return False
