@@ -56,7 +56,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     known = _known(language)
     is_used = verb in known.using and bool(owned(statement))
     key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
-    held = "" if link else known.holding.get(verb, "")
+    held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
@@ -149,6 +149,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _ALIKE: Final = 4  #: letters that forms of one word begin with
+_WHOM: Final = {"es": "a"}  #: before somebody to whom something is done: "cuida a los niños"
 
 
 class _Known(NamedTuple):
