@@ -55,7 +55,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
         return None
     known = _known(language)
     is_used = verb in known.using and bool(owned(statement))
-    key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
+    key = known.verbs.get(_joined(verb, link), "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
@@ -77,13 +77,18 @@ def attribute_of(statement: Statement) -> Attribute | None:
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
+def _joined(verb: str, link: str) -> str:
+    """Return a verb with what joins it to its value, be that certain or not: "is in the hall"."""
+    return f"{verb}_{link.removesuffix(' the').replace(' ', '_')}" if link else verb
+
+
 def names(statement: Statement) -> bool:
     """Return whether the value of a statement is said to be a name: "is called Mio", "the app's name is Quillon"."""
     verb, link = statement.verb, statement.link
     known = _known(statement.language)
     if verb == "be" and not link:
         return any(known.keys.get(word) == known.name for word in statement.subject)
-    return known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb) == known.name
+    return known.verbs.get(_joined(verb, link)) == known.name
 
 
 def owned(statement: Statement) -> frozenset[str]:
@@ -133,7 +138,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if not told.is_noun and not before.is_noun:
         is_one = Arity.ONE in (new.slot, old.slot)
-        if not is_one or (new.verb, new.link) == (old.verb, old.link):
+        if not is_one or (new.verb, new.link) == (old.verb, old.link) or _is_somewhere(new) or _is_somewhere(old):
             return None
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
@@ -145,6 +150,11 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     titles = lists["titles"] | lists["establishments"]
     is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
     return updated(new, "another value") if is_other else None
+
+
+def _is_somewhere(statement: Statement) -> bool:
+    """Return whether a statement says where something is, which may be several: on the beach, and at dusk."""
+    return statement.link.endswith(" the")
 
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}

@@ -70,10 +70,15 @@ def read_clause(
     if words[at] in lexicon.lists["be"]:
         at = progressive(words, at, lexicon)
     statement = stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
-    is_alike = lexicon.language == "fr" or words[at] in _ALIKE
-    if is_alike and len(own) < at and words[at - 1] in lexicon.lists["perfect"]:
+    if len(own) < at and (lexicon.language == "fr" or words[at] in _ALIKE) and _is_done(words, at, lexicon):
         statement = statement._replace(event=True)
     return marked(statement, marks), own
+
+
+def _is_done(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the verb at *at* stands in the perfect: "a coûté", "a déjà coûté"."""
+    is_after_filler = at > 1 and words[at - 1] in lexicon.lists["fillers"]
+    return words[at - 1 - is_after_filler] in lexicon.lists["perfect"]
 
 
 def _is_described(name: str, subject: str, lexicon: AlphabeticLexicon) -> bool:
@@ -259,7 +264,7 @@ def stated(
     owner = owner if kind is not Value.STATE else owner - lexicon.states.get(core[0], NOBODY) or owner  # "the lost bag"
     if link == "de" and kind is _AMOUNT and is_be:
         link = ""  # "es de 750 euros", "est de 750 euros"
-    if is_be and kind is _NAME and _is_told_of(subject, link, core, value, proper, lexicon):
+    if kind is _NAME and _is_told_of(subject, lemma, link, core, value, proper, lexicon):
         kind = _QUALITY
     if is_be and link in lists["places"] and (proper.isdisjoint(core) or _is_owned(core, proper, lexicon)):
         is_certain = value[:1] and (value[0] in lists["definite"] or link in lists["definite"] or value[0] in proper)
@@ -286,6 +291,7 @@ def stated(
 
 def _is_told_of(
     subject: list[str],
+    verb: str,
     link: str,
     core: tuple[str, ...],
     value: list[str],
@@ -293,6 +299,9 @@ def _is_told_of(
     lexicon: AlphabeticLexicon,
 ) -> bool:
     """Return whether a value says what sort of thing something is, and does not name one."""
+    if verb != "be":  # in German what has no capital says how something is done
+        is_plain = lexicon.language == "de" and not link and proper.isdisjoint(core) and core[0] != "sich"
+        return is_plain and "".join(core).isalpha()
     if not link and is_description(value, core, proper, lexicon):
         return True
     is_indefinite = value[0] in lexicon.lists["indefinite"]

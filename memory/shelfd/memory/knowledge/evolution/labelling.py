@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
@@ -61,7 +62,11 @@ def read_label(sentence: str) -> Statement | None:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = _named(label, match["label"], words)
     names_one = _names_one(named)
-    if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
+    if (
+        _tells_of_change(label.words, words)
+        or not _is_label(named, words)
+        or not _is_value(value.words, words, names_one=names_one)
+    ):
         return None
     if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
         named = [*named, value.words[0]]
@@ -79,6 +84,15 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
         return found
     return None
+
+
+def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether what stands before a colon is a clause: "Mire a changé de serveur: ...", and no label."""
+    changes = words["triggers"]
+    return any(word in words["perfect"] and (after in changes or after in _BEEN) for word, after in pairwise(label))
+
+
+_BEEN: Final = ("been", "sido", "ete")
 
 
 def read_lines(sentence: str) -> list[Statement]:

@@ -20,8 +20,8 @@ def manner_of(
     """
     lists = words.lists
     first = value[0]
-    if is_abstract(core, proper, words):
-        return "bare"
+    if is_abstract(core, proper, words) or (words.language == "fr" and words.verbs.get(first, ("",))[0] == first):
+        return "bare"  # and "à louer"
     if first in lists["indefinite"]:
         return "a"
     is_name = words.language == "de" or not proper.isdisjoint(core)
@@ -71,6 +71,9 @@ def are_told_alike(new: Statement, old: Statement) -> bool:
     if not manner or not other or not new.link or not old.link or new.now or new.corrects or new.denied:
         return True
     words = lexicon(new.language)
+    storeys = words["storeys"]
+    if storeys.isdisjoint(new.core) is not storeys.isdisjoint(old.core) and new.verb not in words["placing"]:
+        return False  # who lives in Bremen lives on some floor
     if manner == other:
         if manner == "number":
             return new.core[0] == old.core[0]  # a port and a node
