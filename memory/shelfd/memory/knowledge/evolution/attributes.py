@@ -57,7 +57,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     known = _known(language)
     is_used = verb in known.using and bool(owned(statement))
     key = known.verbs.get(_joined(verb, link), "")
-    held = "" if link else known.holding.get(verb, "")
+    held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     is_labelled = _is_labelled(verb, link, core, known)
     if is_labelled:
@@ -81,7 +81,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_used:  # "uses MySQL as its database"
         return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
     if held:
-        is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
+        is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"] and not core[1].isdigit()
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
     is_of_role = len(core) > 1 and not known.roles.isdisjoint(map(known.keys.get, subject))
@@ -239,6 +239,7 @@ _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
 _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _ALIKE: Final = 4  #: letters that forms of one word begin with
+_WHOM: Final = {"es": "a"}  #: before somebody to whom something is done: "cuida a los niños"
 
 
 class _Known(NamedTuple):
