@@ -180,7 +180,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if told.value == before.value:
         return SAME
-    if answer_two_questions(new, old) or not are_told_alike(new, old):
+    is_named = told.is_noun or before.is_noun  # what it is of then is no other thing
+    if answer_two_questions(new, old) or not (is_named or are_told_alike(new, old)):
         return None
     is_other = _is_other(told.value, before.value, new.language) or _is_another_code(told.value, before.value)
     return updated(new, "another value") if is_other else None

@@ -181,7 +181,7 @@ def _may_be_age(statement: Statement) -> bool:
     if not all(map(str.isalpha, statement.subject)):
         return False  # "max_workers is 12"
     lists = lexicon(statement.language).lists
-    return all(lists[name].isdisjoint(statement.subject) for name in ("nouns", "concrete_nouns", "modifiers"))
+    return all(lists[name].isdisjoint(statement.subject) for name in ("nouns", "concrete_nouns", "modifiers", "kinds"))
 
 
 def _ages(language: str) -> frozenset[str]:
