@@ -53,7 +53,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
     known = _known(language)
-    is_used = verb in known.using and bool(owned(statement))
+    is_used = (verb in known.using or (verb in HAVE and bool(rest))) and bool(owned(statement))
     key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
@@ -91,9 +91,10 @@ def owned(statement: Statement) -> frozenset[str]:
     if language not in ALPHABETIC:
         return NOBODY
     known = _known(language)
-    if verb in HAVE:
-        return subject.union(core[:-1]) if len(core) > 1 and not link and core[-2] in known.nouns else NOBODY
-    if not rest or verb not in known.using or _AS[language] not in words or known.nouns.isdisjoint(rest):
+    has = verb in HAVE
+    if has and len(core) > 1 and not link and core[-2] in known.nouns:
+        return subject.union(core[:-1])
+    if not rest or not (has or verb in known.using) or _AS[language] not in words or known.nouns.isdisjoint(rest):
         return NOBODY
     return subject | rest
 
