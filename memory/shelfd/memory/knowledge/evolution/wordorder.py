@@ -5,6 +5,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import head_of
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.verbs import begins_with_participle
 
 
 def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
@@ -19,8 +20,10 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         lexicon: Of its language.
         proper: The words that have a capital, as all nouns do.
     """
-    if lexicon.language != "de" or words[0] not in lexicon.lists["prepositions"]:
+    if lexicon.language != "de":
         return words
+    if words[0] not in lexicon.lists["prepositions"]:
+        return _with_participle_behind(words, lexicon, proper) if at == 1 else words
     place = words[:at]
     if any(word[0] in "#~" for word in place):
         return words
@@ -31,6 +34,26 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
     after = [*words[at + 1 : begin], *words[end:]]
     last = [after.pop()] if after and after[-1] in lexicon.lists["particles"] else []
     return [*words[begin:end], words[at], *after, *place, *last]
+
+
+def _with_participle_behind(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
+    """Return "the router is housed in the hall" of "housed is the router in the hall", as it is said in German."""
+    if words[1] not in lexicon.lists["be"] or not begins_with_participle(words, lexicon):
+        return words
+    end = _noun_ends(words, _BEHIND_VERB, lexicon, proper)
+    if end == _BEHIND_VERB:
+        return words
+    while end + 1 < len(words) and words[end] in _OF:  # "the certificate of the shop"
+        owner = _noun_ends(words, end + (words[end] in _WITHOUT_ARTICLE), lexicon, proper)
+        if owner <= end + 1:
+            break
+        end = owner
+    return [*words[_BEHIND_VERB:end], words[1], words[0], *words[end:]]
+
+
+_BEHIND_VERB: Final = 2  #: place of what follows a verb that is the second word
+_OF: Final = ("des", "der", "von", "vom", "eines", "einer")
+_WITHOUT_ARTICLE: Final = ("von", "vom")
 
 
 def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int:
