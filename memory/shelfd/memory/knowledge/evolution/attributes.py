@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
@@ -103,6 +104,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
     words = [whither(word) for word in said if word not in known.silent]
+    if language == "de":
+        words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
