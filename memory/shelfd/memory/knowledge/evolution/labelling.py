@@ -63,8 +63,10 @@ def read_label(sentence: str) -> Statement | None:
     names_one = _names_one(named)
     if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
         return None
-    if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
-        named = [*named, value.words[0]]
+    first = value.words[0]
+    if not names_one and len(value.words) > 1 and first in words["nouns"] and first not in words["titles"]:
+        # "CVE-2026-1182: severity high"
+        named = [*named, first]
         value = value._replace(words=value.words[1:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
     if not names_one and _is_counted(value.words, words):  # "nova-2: 16 GB RAM"
