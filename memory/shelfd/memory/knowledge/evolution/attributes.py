@@ -21,7 +21,8 @@ from shelfd.memory.knowledge.evolution.verdicts import SAME, USE, Judgement, upd
 _LONGEST: Final = 16  #: words of a statement that is looked at
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
 _TELLING: Final = (Effect.SAYS, Effect.INSTEAD)
-_NAME: Final = Value.NAME
+_STATE: Final = Value.STATE
+_NAMED: Final = (Value.NAME, _STATE)
 _FIXED: Final = Arity.FIXED
 
 
@@ -60,7 +61,9 @@ def attribute_of(statement: Statement) -> Attribute | None:
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
-    if value is not _NAME or slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
+    if value is _STATE and known.named.isdisjoint(subject) and known.named.isdisjoint(rest):
+        return None  # a gateway is of some make, and it is down
+    if value not in _NAMED or slot is _FIXED or effect not in _TELLING or not (positive and real) or past or event:
         return None
     if statement.several or statement.adds:
         return None
@@ -68,8 +71,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
-    if is_used:  # "uses MySQL as its database"
-        return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
+    if is_used:  # "uses MySQL as its database", "prefers Helix as an editor"
+        return _told(language, (*subject, *rest), key, frozenset(core), is_noun=True)
     if held:
         is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"]
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
@@ -123,7 +126,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
 def _parted(value: frozenset[str]) -> Iterator[str]:
     """Yield the words of a value without hyphens: "Apache-2.0" is "Apache 2.0"."""
     for word in value:
-        yield from (word,) if word.replace("-", "").isdigit() else word.split("-")
+        is_code = len(word) <= _CODE or word.replace("-", "").isdigit()
+        yield from (word,) if is_code else word.split("-")
 
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
@@ -144,13 +148,13 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return SAME
     if answer_two_questions(new, old):
         return None
-    lists = lexicon(new.language).lists
-    titles = lists["titles"] | lists["establishments"]
-    is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
+    common = _known(new.language).common
+    is_other = (told.value - common or told.value).isdisjoint(before.value - common or before.value)
     return updated(new, "another value") if is_other else None
 
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
+_CODE: Final = 5  #: letters of a code, as of a licence plate
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
@@ -163,6 +167,8 @@ class _Known(NamedTuple):
     name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
     nouns: frozenset[str]
+    named: frozenset[str]  #: those whose value may be a state, as a favourite colour
+    common: frozenset[str]  #: words that two values may have in common: channel 6, and channel 11
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
     silent: frozenset[str]
@@ -190,7 +196,8 @@ def _known(language: str) -> _Known:
     silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], frozenset(nouns),
+        verbs, holding, keys, next(iter(keys.values())), (using | lists["same_kind"]) - lists["have"], frozenset(nouns), lists["modifiers"] | lists["personal"],
+        lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),

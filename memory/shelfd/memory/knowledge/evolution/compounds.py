@@ -7,6 +7,8 @@ from shelfd.memory.knowledge.evolution.lexicon import lexicon
 
 _WORDS: Final = 4_096  #: whose parts are kept
 _SHORTEST: Final = 3  #: letters of a first part
+_FAVOURITE: Final = "lieblings"
+_PREFERRED: Final = "bevorzugt"
 
 
 @lru_cache(_WORDS)
@@ -17,6 +19,8 @@ def parts_of(word: str) -> tuple[str, ...]:
     """
     if not word.isalpha():
         return (word,)
+    if word.startswith(_FAVOURITE) and len(word) > len(_FAVOURITE) + _SHORTEST:
+        return _PREFERRED, word[len(_FAVOURITE) :]
     lists = lexicon("de").lists
     heads = lists["heads"]
     for at in range(_SHORTEST, len(word) - _SHORTEST):  # the longest last part is the first that is found

@@ -43,7 +43,8 @@ def _with_participle_behind(words: list[str], lexicon: AlphabeticLexicon, proper
     end = _noun_ends(words, _BEHIND_VERB, lexicon, proper)
     if end == _BEHIND_VERB:
         return words
-    while end + 1 < len(words) and words[end] in _OF:  # "the certificate of the shop"
+    of = _OF if words[1] not in _PASSIVE else _OF_ONLY
+    while end + 1 < len(words) and words[end] in of:  # "the certificate of the shop"
         owner = _noun_ends(words, end + (words[end] in _WITHOUT_ARTICLE), lexicon, proper)
         if owner <= end + 1:
             break
@@ -52,8 +53,10 @@ def _with_participle_behind(words: list[str], lexicon: AlphabeticLexicon, proper
 
 
 _BEHIND_VERB: Final = 2  #: place of what follows a verb that is the second word
-_OF: Final = ("des", "der", "von", "vom", "eines", "einer")
-_WITHOUT_ARTICLE: Final = ("von", "vom")
+_WITHOUT_ARTICLE: Final = ("von", "vom")  #: and before who does something to it
+_OF_ONLY: Final = ("des", "der", "eines", "einer")
+_OF: Final = (*_OF_ONLY, *_WITHOUT_ARTICLE)
+_PASSIVE: Final = ("wird", "werden")
 
 
 def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int:
