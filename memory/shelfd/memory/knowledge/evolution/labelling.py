@@ -65,7 +65,7 @@ def read_label(sentence: str) -> Statement | None:
         return None
     first = value.words[0]
     if not names_one and len(value.words) > 1 and first in words["nouns"] and first not in words["titles"]:
-        # "CVE-2026-1182: severity high"
+        # As in "CVE-2026-1182: severity high".
         named = [*named, first]
         value = value._replace(words=value.words[1:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
