@@ -28,8 +28,7 @@ _YEAR: Final = re.compile(r"~\d{4}")
 _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
-_INSTEAD: Final = Effect.INSTEAD
-_SAYING: Final = (Effect.SAYS, _INSTEAD)
+_SAYING: Final = (Effect.SAYS, Effect.INSTEAD)
 _CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
 _ARTICLE_AND_AMOUNT: Final = 2
 _HOW_MUCH_AND_HOW_OFTEN: Final = 2
@@ -126,8 +125,6 @@ def _words_and_amounts(statement: Statement) -> tuple[tuple[str, ...], tuple[flo
     An article that counts as well is no amount beside another: "un délai de quatre heures".
     """
     words, amounts = statement.words, statement.amounts
-    if statement.effect is _INSTEAD and len(amounts) > 1:  # and what it is no longer
-        amounts = amounts[: sum(word[0] == "#" for word in words)]
     if statement.effect in _CHANGING and statement.value in (Value.TIME, Value.AMOUNT):
         words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
     if len(amounts) == _HOW_MUCH_AND_HOW_OFTEN and "#times" in words:
