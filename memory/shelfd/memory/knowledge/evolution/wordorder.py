@@ -44,7 +44,8 @@ def _is_to_come(place: list[str], verb: str, lexicon: AlphabeticLexicon) -> bool
     known = lexicon.verbs.get(verb)
     if known is None or known[1] or known[0] in lexicon.lists["have"] or any(word[0] == "#" for word in place):
         return False
-    return not any(word[0] == "~" and word[1:].isdigit() for word in place)
+    times = [word[1:] for word in place if word[0] == "~"]
+    return not any(word.isdigit() or word in lexicon.lists["months"] for word in times)
 
 
 def _with_participle_behind(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
