@@ -106,7 +106,7 @@ def owned(statement: Statement) -> frozenset[str]:
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
-    words = [whither(word) for word in said if word not in known.silent]
+    words = whole = [whither(word) for word in said if word not in known.silent]
     if language == "de":
         words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
@@ -120,7 +120,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     named = frozenset(word for word in words if word not in known.keys)
     if len(about) <= 1:
         return None
-    return Attribute(about, named, frozenset([word[:_ALIKE] for word in named]), frozenset(_parted(value)), is_noun)
+    begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
+    return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:

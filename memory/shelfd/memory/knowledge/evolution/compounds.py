@@ -18,7 +18,8 @@ def parts_of(word: str) -> tuple[str, ...]:
     Its last part says what is told of something, and its first part of what: both may as well be told in two words.
     """
     if not word.isalpha():
-        return (word,)
+        first, _, last = word.rpartition("-")
+        return (first, last) if first and last in lexicon("de").lists["heads"] else (word,)
     if word.startswith(_FAVOURITE) and len(word) > len(_FAVOURITE) + _SHORTEST:
         return _PREFERRED, word[len(_FAVOURITE) :]
     lists = lexicon("de").lists
