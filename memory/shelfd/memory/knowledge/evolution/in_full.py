@@ -87,14 +87,20 @@ def _is_over(found: Withdrawal) -> bool:
     return found.kind is Ending.ENDED
 
 
+def _is_day(word: str) -> bool:
+    """Return whether a time is a day or an hour, and no year of which something is told."""
+    return not word[1:].isdigit()
+
+
 def _told_words(
     old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
-    The hour of what is told with its day need not be repeated.
+    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
+    is_of_any_day = not any(word[0] == "~" for word in told)
     amounts = iter(old.amounts)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
@@ -102,7 +108,7 @@ def _told_words(
             continue
         if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
             continue
-        if word[0] == "~" and ":" in word and is_dated and word not in told:
+        if word[0] == "~" and word not in told and (":" in word if is_dated else is_of_any_day and _is_day(word)):
             continue
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))
