@@ -85,7 +85,7 @@ def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper:
     if words[begin] in lexicon.speaking or words[begin] in lexicon.lists["clause_subjects"]:
         return begin + 1
     noun = begin
-    if words[begin] in lexicon.lists["determiners"]:
+    if words[begin] in lexicon.lists["determiners"] or words[begin] in lexicon.lists["negation"]:
         noun = next((at for at in range(begin + 1, len(words)) if words[at] in proper), begin)
     if words[noun] not in proper or noun - begin > _DESCRIBED:
         return begin
