@@ -34,6 +34,8 @@ NEW_YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ALICE: Final = "uid:1000"
 BOB: Final = "uid:2000"
 ROOT: Final = "uid:0"
+SOON_S: Final = 60.0  #: seconds after which a test that waits for something is stuck
+_OFTEN: Final = 500  #: looks without a pause
 
 
 class FakeClock(Clock):
@@ -223,6 +225,15 @@ class Api:
         await self.shelves.close()
         self.__post_init__()
         await self.shelves.start()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let others work until *condition* holds; what other processes and threads do is looked for less often."""
+    looks = 0
+    async with asyncio.timeout(SOON_S):
+        while not condition():
+            await asyncio.sleep(0 if looks < _OFTEN else 0.002)
+            looks += 1
 
 
 @asynccontextmanager

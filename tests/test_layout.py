@@ -46,6 +46,22 @@ def test_modules_stay_small(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return how many lines a function's body has, its docstring left out."""
+    first = function.body[0]
+    begin = first.end_lineno if ast.get_docstring(function) is not None else first.lineno - 1
+    assert begin is not None
+    assert function.end_lineno is not None
+    return function.end_lineno - begin
+
+
+@pytest.mark.parametrize("path", sorted(CHECKOUT.glob("*/shelfd/**/*.py")), ids=str)
+def test_functions_stay_small(path: Path) -> None:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert {each.name: lines for each in functions if (lines := lines_of(each)) > 55} == {}
+
+
 def test_the_name_of_a_class_stands_for_one_thing() -> None:
     modules: defaultdict[str, list[str]] = defaultdict(list)
     for path in CHECKOUT.glob("*/shelfd/**/*.py"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from fakes import FakeClock
+from fakes import FakeClock, until
 from shelfd.gateway import Counters, Dispatcher, Listener, ServicePort, UnixServer, Wanted
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import Forbidden, HistoryTrimmed, NoteNotFound, ShelfNotFound
@@ -356,13 +356,6 @@ async def opener(folder: Path) -> AsyncIterator[Open]:
     finally:
         for house in houses:
             await house.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until *condition* holds."""
-    async with asyncio.timeout(SOON):
-        while not condition():  # noqa: ASYNC110 - conditions of the server, which tells nobody of them
-            await asyncio.sleep(0)
 
 
 NOT_FOUND = NoteNotFound("note-x")

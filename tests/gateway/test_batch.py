@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.fakes import Client, House, Open, until
+from fakes import until
+from gateway.fakes import Client, House, Open
 from shelfd.memory.errors import ShelfError
 
 

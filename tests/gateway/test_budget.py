@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from fakes import memory
-from gateway.fakes import Client, House, Open, opener, request, until
+from fakes import memory, until
+from gateway.fakes import Client, House, Open, opener, request
 from shelfd.gateway import connection as connection_module
 from shelfd.gateway import lines as lines_module
 from shelfd.gateway.budget import OWN_BYTES, Account, Budget

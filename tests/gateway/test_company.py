@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from gateway.fakes import Client, House, until
+from fakes import until
+from gateway.fakes import Client, House
 
 A_WHILE = timedelta(seconds=2)
 

@@ -6,7 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from gateway.fakes import SOON, Client, House, Open, request, until
+from fakes import until
+from gateway.fakes import SOON, Client, House, Open, request
 from shelfd.gateway.dispatch import Message
 from shelfd.gateway.large import LargeMessages
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.fakes import SOON, House, Open, until
+from fakes import until
+from gateway.fakes import SOON, House, Open
 from shelfd.gateway import Listener
 from shelfd.gateway.dispatch import Message
 from shelfd.gateway.large import LargeMessages

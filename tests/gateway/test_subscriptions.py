@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from gateway.fakes import Client, House, Open, until
+from fakes import until
+from gateway.fakes import Client, House, Open
 from shelfd.gateway.subscriptions import LAG_CHANGES, SLICE_EVENTS
 
 

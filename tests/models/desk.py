@@ -1,7 +1,5 @@
 """What the tests of the language model ask, and who asks it."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from pathlib import Path
@@ -51,12 +49,3 @@ class Desk:
     async def ask(self, **changed: Any) -> ModelReply[Colours]:
         """Ask a model of its own."""
         return await self.model(**changed).ask(question())
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Let others work until *condition* holds; the test's own time limit ends this if it never does."""
-    for _ in range(10_000_000):
-        if condition():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("it never comes to be")

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from fakes import NEW_YEAR, FakeClock
+from fakes import NEW_YEAR, FakeClock, until
 from model_server import (
     Behaviour,
     drips,
@@ -22,7 +22,7 @@ from model_server import (
     thinks,
     truncates,
 )
-from models.desk import GOOD, Desk, question, until
+from models.desk import GOOD, Desk, question
 from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel, TooLarge
 
 SOON = timedelta(seconds=0.3)

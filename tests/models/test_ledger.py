@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from fakes import FakeClock
+from fakes import FakeClock, until
 from model_server import hangs, refuses, replies, says, sends
-from models.desk import GOOD, Desk, question, until
+from models.desk import GOOD, Desk, question
 from shelfd.memory.errors import ModelUnavailable, QuotaExceeded
 from shelfd.models.ledger import TokenLedger
 

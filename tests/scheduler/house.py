@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from fakes import FakeClock
+from fakes import FakeClock, until
 from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, Shelves, Stores
 from shelfd.scheduler import ScheduledJob, Scheduler, SchedulerSettings
 from shelfd.scheduler.ledger import Run, run_of
@@ -174,13 +174,6 @@ class House:
 
 async def _nothing(*_: Any) -> None:
     return None
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop run until *condition* holds."""
-    async with asyncio.timeout(SOON_S):
-        while not condition():  # noqa: ASYNC110 - conditions of the scheduler, which tells nobody of them
-            await asyncio.sleep(0)
 
 
 @asynccontextmanager

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from scheduler.house import HOUR, USUAL, Work, running, until
+from fakes import until
+from scheduler.house import HOUR, USUAL, Work, running
 from shelfd.memory.ports.log import Origin
 from shelfd.scheduler import ScheduledJob, Scheduler
 from shelfd.scheduler.ledger import claim_in, new_run

@@ -9,8 +9,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from fakes import Api, memory
-from gateway.fakes import Client, House, Open, until
+from fakes import Api, memory, until
+from gateway.fakes import Client, House, Open
 from mcp_client import SOON_S, socket_client
 from shelfd.gateway.mcp import feed
 

@@ -13,8 +13,8 @@ import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from fakes import Api, FakeClock, memory
-from gateway.fakes import SOON, FakeService, FakeSystem, until
+from fakes import Api, FakeClock, memory, until
+from gateway.fakes import SOON, FakeService, FakeSystem
 from mosquitto import USERS, Mosquitto
 from shelfd.daemon.host import SystemClock
 from shelfd.gateway import Dispatcher
@@ -260,7 +260,7 @@ class Station:
         return self
 
     async def reaches(self, state: str) -> None:
-        await soon(lambda: self.session.status()["state"] == state)
+        await until(lambda: self.session.status()["state"] == state)
 
     @property
     def link(self) -> AiomqttLink:
@@ -326,7 +326,7 @@ class Caller:
         if not self.is_v5:
             body["reply_to"] = self.reply_topic
         await self.send(method, body, reply_to=self.reply_topic, correlation=b"c")
-        await soon(lambda: len(self.replies) > seen)
+        await until(lambda: len(self.replies) > seen)
         return self.replies[seen][0]
 
     async def collect(self) -> None:
@@ -372,10 +372,3 @@ async def watched(broker: Mosquitto, topic: str, wanted: Callable[[Json], bool])
             if wanted(body):
                 return body
     raise AssertionError("the connection ended")
-
-
-async def soon(condition: Callable[[], bool]) -> None:
-    """Wait for something that happens outside of this process's loop."""
-    async with asyncio.timeout(SOON):
-        while not condition():  # noqa: ASYNC110 - conditions of a broker, which tells nobody of them
-            await asyncio.sleep(0.005)

@@ -15,9 +15,9 @@ from typing import Any
 import aiomqtt
 import pytest
 
-from fakes import FakeClock
-from gateway.fakes import SOON, until
-from gateway.mqtt.requesting import TOPICS, caller, request_topic, soon, station
+from fakes import FakeClock, until
+from gateway.fakes import SOON
+from gateway.mqtt.requesting import TOPICS, caller, request_topic, station
 from mosquitto import USERS, Mosquitto, free_port, mosquitto
 from shelfd.gateway.mqtt import adapter, inbox, outgoing
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
@@ -163,7 +163,7 @@ async def test_what_is_not_taken_is_not_read(broker: Mosquitto, bound: str, monk
         await link.subscribe([TOPICS.requests])
         for number in range(200):
             await alice.client.publish(request_topic("alice", "x"), f"{number:1000}", qos=0)
-        await soon(lambda: link._inbox.is_held_back)
+        await until(lambda: link._inbox.is_held_back)
         assert len(link._inbox._unread) == 21
         messages = await take(link, 200)
         assert [int(message.payload) for message in messages] == list(range(200))
@@ -237,7 +237,7 @@ async def test_leaving_is_a_farewell_and_keeps_the_will_unsaid(broker: Mosquitto
             await link.publish(TOPICS.status, b'{"state":"online"}')
         async with reach(broker.url).connect(WILL) as link:
             await link.publish(TOPICS.status, b'{"state":"online again"}')
-        await soon(lambda: len(alice.replies) == 2)
+        await until(lambda: len(alice.replies) == 2)
         assert [body["state"] for body, _ in alice.replies] == ["online", "online again"]
 
 
@@ -408,7 +408,7 @@ async def test_by_tls(tls: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) ->
     async with reach(url, tls=tls_context(str(certificate))).connect(WILL) as link:
         await link.subscribe([TOPICS.requests])
         sending = asyncio.gather(*(link.publish(OWN, str(number).encode(), qos=0) for number in range(200)))
-        await soon(lambda: link._inbox.is_held_back)
+        await until(lambda: link._inbox.is_held_back)
         assert [int(message.payload) for message in await take(link, 200)] == list(range(200))
         await sending
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakes import Api, memory
-from gateway.fakes import until
+from fakes import Api, memory, until
 from gateway.mqtt.requesting import TOPICS, Desk, FakeLink, Json, desk, remembered, request_topic
 from shelfd.gateway.envelope import open_envelope
 from shelfd.gateway.mqtt.request import recognised

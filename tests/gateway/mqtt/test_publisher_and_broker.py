@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from fakes import Api, FakeClock
+from fakes import Api, FakeClock, until
 from mosquitto import USERS, Mosquitto, mosquitto
 from mqtt_client import Got, MqttClient
 from shelfd.daemon.host import SystemClock
@@ -124,12 +124,6 @@ class Reader:
 def reader(broker: Mosquitto, *, qos: int = 1) -> Iterator[Reader]:
     with MqttClient(broker.port, "alice", USERS["alice"]) as client:
         yield Reader(client, qos)
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    async with asyncio.timeout(SOON):
-        while not condition():  # noqa: ASYNC110 - conditions of another process, which tells nobody of them
-            await asyncio.sleep(0.005)
 
 
 def is_rising(seqs: list[int]) -> bool:

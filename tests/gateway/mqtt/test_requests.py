@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.fakes import until
+from fakes import until
 from gateway.mqtt.requesting import TOPICS, FakeLink, desk, request_topic
 from shelfd.gateway.mqtt import requests as module
 from shelfd.gateway.mqtt.link import Trouble

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import FakeClock
-from gateway.fakes import FakeService, FakeSystem, until
+from fakes import FakeClock, until
+from gateway.fakes import FakeService, FakeSystem
 from gateway.mqtt.requesting import SOON_DELTA, TOPICS, FakeBroker, FakeLink, announcer
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.link import MqttLink, Trouble

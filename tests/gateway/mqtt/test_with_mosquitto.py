@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes import until
 from gateway.fakes import SOON, FakeService
 from gateway.mqtt.requesting import (
     TOPICS,
@@ -17,7 +18,6 @@ from gateway.mqtt.requesting import (
     remembered,
     request_topic,
     retained,
-    soon,
     station,
     watched,
 )
@@ -75,7 +75,7 @@ async def test_remember_and_recall(broker: Mosquitto, is_v5: bool) -> None:
 async def test_by_3_1_1_correlation_is_in_the_body(broker: Mosquitto) -> None:
     async with station(broker), caller(broker, is_v5=False) as alice:
         await alice.send("recall", {"params": {"query": "q"}, "reply_to": alice.reply_topic, "correlation": "42"})
-        await soon(lambda: len(alice.replies) == 1)
+        await until(lambda: len(alice.replies) == 1)
         assert (alice.replies[0][0]["correlation"], alice.replies[0][0]["id"]) == ("42", None)
 
 
@@ -83,7 +83,7 @@ async def test_bad_input_is_answered_or_counted(broker: Mosquitto) -> None:
     async with station(broker) as daemon, caller(broker) as alice:
         for body in (b"{", b"[]", {"id": 1, "method": "forget"}):
             await alice.send("recall", body, reply_to=alice.reply_topic)
-        await soon(lambda: len(alice.replies) == 3)
+        await until(lambda: len(alice.replies) == 3)
         assert [reply["error"]["code"] for reply, _ in alice.replies] == [-32700, -32600, -32600]
         read = {"id": 1, "params": {"query": "q"}}
         await alice.send("recall", read, reply_to=TOPICS.reply_prefix("bob") + "x")
@@ -91,12 +91,12 @@ async def test_bad_input_is_answered_or_counted(broker: Mosquitto) -> None:
         await alice.send("recall", {**read, "exp": "2020-01-01T00:00:00Z"}, reply_to=alice.reply_topic)
         await alice.send("recall", read, reply_to=alice.reply_topic, retain=True)  # retained, although it is live
         requests = daemon.requests.counts
-        await soon(lambda: requests.received == 7)
-        await soon(lambda: requests.ignored[Ignored.RETAINED] == 1)
+        await until(lambda: requests.received == 7)
+        await until(lambda: requests.ignored[Ignored.RETAINED] == 1)
         assert len(alice.replies) == 3
         daemon.cut()  # on the next connection the broker sends what it retains
         await daemon.reaches("down")
-        await soon(lambda: requests.ignored[Ignored.RETAINED] == 2)
+        await until(lambda: requests.ignored[Ignored.RETAINED] == 2)
         await daemon.reaches("connected")
         ignored = daemon.session.status()["requests"]["ignored"]
         assert ignored == {
@@ -133,10 +133,10 @@ async def test_what_is_not_committed_when_the_link_dies_comes_again(broker: Mosq
         await held.reached()
         daemon.cut()
         await daemon.reaches("down")
-        await soon(lambda: len(service.calls) == 2)
+        await until(lambda: len(service.calls) == 2)
         held.release()
-        await soon(lambda: len(alice.replies) == 2)
-        await soon(lambda: not daemon.requests.at_work)
+        await until(lambda: len(alice.replies) == 2)
+        await until(lambda: not daemon.requests.at_work)
         await daemon.reaches("connected")  # requests come as soon as it is, before that is reported
         # Acknowledged now: another connection brings nothing.
         daemon.cut()
@@ -160,10 +160,10 @@ async def test_a_slow_read_of_one_user_does_not_hold_up_the_changes_of_another(b
         # More than the broker sends before the first of them is acknowledged.
         for number in range(count):
             await bob.send("remember", {"id": number, "params": {"content": str(number)}}, reply_to=bob.reply_topic)
-        await soon(lambda: len(bob.replies) == count)
+        await until(lambda: len(bob.replies) == count)
         assert daemon.requests.at_work == 1
         held.release()
-        await soon(lambda: len(alice.replies) == 1)
+        await until(lambda: len(alice.replies) == 1)
 
 
 async def test_a_redelivery_makes_one_note(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ async def test_a_redelivery_makes_one_note(broker: Mosquitto, monkeypatch: pytes
         monkeypatch.setattr(daemon.link, "acknowledge", lambda _: None)  # of this connection only
         first = await alice.call("remember", 1, content="tea")
         daemon.cut()
-        await soon(lambda: len(alice.replies) == 2)
+        await until(lambda: len(alice.replies) == 2)
         assert alice.replies[1][0]["result"]["replayed"] is True
         assert alice.replies[1][0]["result"]["note"]["id"] == first["result"]["note"]["id"]
         assert await remembered(daemon.api) == ["tea"]
@@ -186,7 +186,7 @@ async def test_a_redelivery_after_kill_9_makes_one_note(broker: Mosquitto, tmp_p
             assert await asyncio.to_thread(process.wait, 20) == -9
         async with station(broker, stores=lambda clock: SqliteStores(data, clock)) as daemon:
             # The first reply may have gone out in time, and may still be on its way.
-            await soon(lambda: any(reply["result"].get("replayed") for reply, *_ in alice.replies))
+            await until(lambda: any(reply["result"].get("replayed") for reply, *_ in alice.replies))
             assert await remembered(daemon.api) == ["tea"]
 
 
@@ -221,11 +221,11 @@ async def test_a_broker_that_vanishes_and_returns_loses_nothing(broker: Mosquitt
                     body = {"id": number, "params": {"content": f"note {number}"}}
                     await alice.send("remember", body, reply_to=alice.reply_topic)
                     if attempt == 0 and number == count // 2:
-                        await soon(lambda: len(alice.replies) > 0)
+                        await until(lambda: len(alice.replies) > 0)
                         broker.kill()
                         break
                 if attempt == 1:
-                    await soon(lambda: answered | {reply["id"] for reply, _ in alice.replies} == set(range(count)))  # noqa: B023
+                    await until(lambda: answered | {reply["id"] for reply, _ in alice.replies} == set(range(count)))  # noqa: B023
                 answered |= {reply["id"] for reply, _ in alice.replies}
                 if attempt == 0:
                     await daemon.reaches("down")

@@ -106,7 +106,7 @@ async def test_a_purge_that_could_miss_a_note_is_none(either: Api, stuck: asynci
 async def test_a_purge_waits_as_long_as_its_caller_does(api: Api, stuck: asyncio.Event) -> None:
     await import_many(api)
     purging = asyncio.create_task(api.call("entity.purge", ENTITY, timeout_ms=60_000))
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.2)  # longer than the patience of requests that do not say how long they wait
     assert not purging.done()
     stuck.set()
     assert (await purging)["purged"] == 5

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fakes import Api
+from fakes import Api, until
 from shelfd.memory.knowledge import batches
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN
 from shelfd.memory.log.transaction import Transaction
@@ -323,12 +323,12 @@ async def test_aliases_are_listed_page_by_page(either: Api) -> None:
 
 async def test_entities_are_derived_in_the_background_once_it_is_quiet(either: Api) -> None:
     await either.remember("Emotet here.")
-    for _ in range(200):
-        if either.shelf().view.entities.get("malware", "emotet") is not None:
-            break
+
+    def is_known_a_moment_later() -> bool:
         either.clock.advance(timedelta(milliseconds=100))
-        await asyncio.sleep(0.001)
-    assert either.shelf().view.entities.get("malware", "emotet") is not None
+        return either.shelf().view.entities.get("malware", "emotet") is not None
+
+    await until(is_known_a_moment_later)
 
 
 @pytest.mark.parametrize(("others", "tenths"), [(0, 20), (300, 100)])
@@ -598,12 +598,15 @@ async def test_who_says_up_to_which_change_waits_for_it(either: Api) -> None:
 @pytest.mark.usefixtures("hasty")
 async def test_what_was_asked_for_is_read_without_waiting_until_others_are_quiet(api: Api) -> None:
     await import_many(api)
-    for _ in range(3):
-        api.clock.advance(timedelta(milliseconds=30))
-        await asyncio.sleep(0.05)
+
+    async def pass_time(steps: int) -> None:
+        for _ in range(steps):
+            api.clock.advance(timedelta(milliseconds=30))
+            for _ in range(50):
+                await asyncio.sleep(0)
+
+    await pass_time(3)
     assert api.shelf().enrichment.read_so_far() == (0, 0.0)
     await api.call("recall_actor", actor_name="APT7")
-    for _ in range(17):  # for 0.5 s; until others are quiet it would be 0.7 s
-        api.clock.advance(timedelta(milliseconds=30))
-        await asyncio.sleep(0.05)
+    await pass_time(17)  # 0.5 s; until others are quiet it would be 0.7 s
     assert api.shelf().enrichment.read_so_far().seq > 0

@@ -1,12 +1,11 @@
 """Notes that cannot both be true, over each kind of stores: found, listed, decided, and closed by themselves."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from fakes import Api
+from fakes import Api, until
 
 A, B = "Paul's blood type is A positive.", "Paul's blood type is AB negative."
 
@@ -25,6 +24,10 @@ async def conflicts(api: Api, **named: Any) -> list[dict[str, Any]]:
 async def events(api: Api, since: int) -> list[tuple[str, Any]]:
     rows = api.shelf().view.log.page(since_seq=since, limit=99)
     return [(row.kind, (row.before or {}).get("resolution")) for row in rows if row.kind.startswith("conflict.")]
+
+
+def kinds(api: Api) -> list[str]:
+    return [row.kind for row in api.shelf().view.log.page(since_seq=0, limit=99)]
 
 
 async def live(api: Api) -> list[str]:
@@ -247,7 +250,7 @@ async def test_a_note_that_has_expired_contradicts_nothing_until_it_lives_again(
     note = (await either.call("remember", content=B, evolve=True, ttl_days=1))["note"]
     assert len(await conflicts(either)) == 1
     either.clock.advance(timedelta(days=2))
-    await asyncio.sleep(0.05)
+    await until(lambda: "conflict.resolved" in kinds(either))
     assert await conflicts(either) == []
     assert [one["resolution"] for one in await conflicts(either, resolved=True)] == ["changed"]
     await either.call("note.edit", id=note["id"], metadata={"ttl_days": 30})
@@ -259,7 +262,7 @@ async def test_a_note_that_holds_no_longer_contradicts_nothing_until_it_holds_ag
     note = (await either.call("remember", content=B, evolve=True, valid_to="2026-01-02T00:00:00Z"))["note"]
     assert len(await conflicts(either)) == 1
     either.clock.advance(timedelta(days=2))
-    await asyncio.sleep(0.05)
+    await until(lambda: "conflict.resolved" in kinds(either))
     assert await conflicts(either) == []
     assert [one["resolution"] for one in await conflicts(either, resolved=True)] == ["changed"]
     await either.call("note.edit", id=note["id"], metadata={"valid_to": "2027-01-01T00:00:00Z"})

@@ -1,6 +1,5 @@
 """Contradictions among notes that were all stored without evolve: found behind their commits."""
 
-import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakes import Api
+from fakes import Api, until
 
 DATA = Path(__file__).parents[4] / "benchmarks" / "data" / "evolution.jsonl"
 A, B = "Paul's blood type is A positive.", "Paul's blood type is AB negative."
@@ -267,7 +266,8 @@ async def test_what_says_the_same_as_a_note_that_contradicts_no_more_still_does(
             await either.call("note.delete", id=first["id"], hard=True)
         case _:
             either.clock.advance(timedelta(days=2))
-            await asyncio.sleep(0.05)
+            log = either.shelf().view.log
+            await until(lambda: any(row.kind == "conflict.resolved" for row in log.page(since_seq=seq, limit=99)))
     assert [found[:2] for found in await conflicts(either)] == [("The door is not open.", "The door is open.")]
 
 

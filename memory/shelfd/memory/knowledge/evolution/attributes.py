@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -147,7 +148,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if told.value == before.value:
         return SAME
-    if answer_two_questions(new, old):
+    if answer_two_questions(new, old) or not are_told_alike(new, old):
         return None
     common = _known(new.language).common
     is_other = (told.value - common or told.value).isdisjoint(before.value - common or before.value)

@@ -5,6 +5,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.manner import manner_of
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
@@ -227,6 +228,10 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     return _QUALITY
 
 
+#: Kinds of values that are told by a name, or with an article and without one.
+_DESCRIBED: Final = (_NAME, _QUALITY, Value.STATE)
+
+
 def stated(
     subject: list[str],
     verb: str,
@@ -269,6 +274,7 @@ def stated(
     if kind is _QUALITY and _is_spot(link, core, value, lexicon):
         kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
+    manner = manner_of(link, value, core, proper, lexicon) if link and core and kind in _DESCRIBED else ""
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:
@@ -280,7 +286,7 @@ def stated(
         (
             language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
             _SAYS, True, told, bool(date), True, False, False, False, not _AND[language].isdisjoint(core),
-            NOBODY, NOBODY, None,
+            NOBODY, manner, NOBODY, None,
         ),
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.denying import by_denial
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
 from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
@@ -46,6 +47,7 @@ from shelfd.memory.knowledge.evolution.values import (
     has_digit,
     is_another_day,
     is_chosen,
+    is_for_some,
     is_intended,
     is_status,
     is_when_otherwise,
@@ -74,12 +76,18 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if new.claim is not None and old.claim is not None and contradict(new.claim, old.claim, new.language):
         return _CONTESTED
     judged = _compared(new, old)
+    if judged.verdict is Verdict.UPDATED and judged.reason in _VALUES and is_for_some(new, old):
+        return ADDS
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
         return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
+
+
+#: Reasons for which a value takes the place of another.
+_VALUES: Final = ("another value", "another amount", "another time", "changed")
 
 
 def _compared(new: Statement, old: Statement) -> Judgement:
@@ -224,6 +232,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
 
 def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     """Another value of the same kind."""
+    if not are_told_alike(new, old):
+        return ADDS
     if is_done_otherwise(new, old):
         return updated(new, "done otherwise now")
     if (lodges := lodges_elsewhere(new, old)) is not None:

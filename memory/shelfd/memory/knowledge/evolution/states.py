@@ -40,7 +40,7 @@ def left_state(new: Statement, old: Statement) -> bool:
         return False
     if Value.STATE not in (new.value, old.value):
         return False
-    if new.rest and old.link and not new.rest <= {*old.core, *old.rest}:
+    if new.rest and (old.link or "on" in new.link) and not new.rest <= {*old.core, *old.rest}:
         return False  # on on the office tablets, off on those of the ward
     states = lexicon(new.language).states
     after, before = (each.link.split()[0] if each.link else each.core[0] for each in (new, old))

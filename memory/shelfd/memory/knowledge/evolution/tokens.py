@@ -120,73 +120,53 @@ def _may_be_amount(word: str) -> bool:
     return word[:1].isdecimal() or word[:1] in _BEFORE_NUMBER
 
 
-def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes by here
-    sentence: str, lexicon: AlphabeticLexicon
-) -> SentenceWords:
+def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
-    if sentence.isupper() and sentence.count(" ") > _SHOUTED:
-        sentence = sentence.lower()  # then a capital says nothing
     first = -1  # of what may be an amount, the place
-    marked, plain, add = lexicon.marked, lexicon.plain, words.append
-    if not sentence.isascii():
-        sentence = sentence.replace("’", "'")
-    if (language := lexicon.language) == "fr" and "'" in sentence:
-        sentence = _ELIDED.sub(r"\1e ", sentence)
-    if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
-        sentence = sentence[:-1]  # as most: then the last word is like the others
-    sentence = with_titles(sentence)
+    plain, add = lexicon.plain, words.append
+    language = lexicon.language
+    sentence = _prepared(sentence, language)
     known = _KNOWN[language]
     parts = split(sentence)
     if parts and (low := parts[0].lower()) in plain:
         parts[0] = low  # a capital says nothing there
-    for raw in parts:
-        if raw in plain:  # as most
+    for raw in parts:  # every word of every note comes by here: what most are is asked first
+        if raw in plain:
             add(raw)
-            continue
-        if (found := known.get(raw) or _of_letters(raw, lexicon)) is not None:
+        elif (found := known.get(raw) or _of_letters(raw, lexicon)) is not None:
             low, is_name = found
             if is_name and words:
                 proper.add(low)
             add(low)
-            continue
-        if raw == "A" and words and words[-1] != ":":
+        elif raw == "A" and words and words[-1] != ":":
             add(raw)  # a name, as in "vitamin A", and no article
-            continue
-        if raw.isdecimal() and raw.isascii():
+        elif raw.isdecimal() and raw.isascii():
             proper.add(raw)  # unless it turns out to be an amount
             first = len(words) if first < 0 else first
             add(raw)
-            continue
-        low = raw.lower() if raw.isascii() else fold(raw)
-        if not low.isalnum():
-            low = _plain(low)
-            if not low:
-                continue
-            if "'" in low and (apart := _apart(low, lexicon)) is not None:
-                words += apart
-                continue
-        if low in marked:
-            if low in lexicon.lists["times"] and (low != "may" or (raw[0] == "M" and words)):
-                low = _of_month(words, "~" + low, lexicon)
-            elif low in lexicon.numbers:
-                first = len(words) if first < 0 else first
-                if words and not raw.islower():
-                    proper.add(low)  # "Echo Two"
-            elif words and not raw.islower():
-                proper.add(low)
-        elif not low.isalpha() and (low[-1].isdecimal() or _DIGIT.search(low) is not None):
-            proper.add(low)  # a name, unless it turns out to be an amount
-            if low[0].isdecimal():
-                low = _numeric(low)
-                if first < 0 and low[0] != "~":
-                    first = len(words)
-            elif first < 0 and low[0] in _BEFORE_NUMBER:
-                first = len(words)
-        elif (words and not raw.islower()) or "@" in low or "/" in low:
-            proper.add(low)
-        add(low)
+        elif _add_unusual(raw, words, proper, lexicon) and first < 0:
+            first = len(words) - 1
+    return _joined(words, first, lexicon, proper)
+
+
+def _prepared(sentence: str, language: str) -> str:
+    """Return a sentence as it is split into words: without its full stop, and one that is shouted in small letters."""
+    if sentence.isupper() and sentence.count(" ") > _SHOUTED:
+        sentence = sentence.lower()  # then a capital says nothing
+    if not sentence.isascii():
+        sentence = sentence.replace("’", "'")
+    if language == "fr" and "'" in sentence:
+        sentence = _ELIDED.sub(r"\1e ", sentence)
+    if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
+        sentence = sentence[:-1]  # as most: then the last word is like the others
+    return with_titles(sentence)
+
+
+def _joined(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: set[str]) -> SentenceWords:
+    """Return words whose amounts are joined with their units, from the *first* place where there may be one."""
+    language = lexicon.language
     if "uhr" in words:
         words, first = _without_oclock(words), min(first, 0)
     if language == "de" and proper:
@@ -196,6 +176,38 @@ def tokenise(  # noqa: C901, PLR0912, PLR0915 - every word of every note comes b
     if language != "en":
         words = _as_one(words, lexicon)
     return _amounts(words, first, lexicon, frozenset(proper))
+
+
+def _add_unusual(raw: str, words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> bool:
+    """Add a word with signs, digits or a capital, or of a list; return whether an amount may begin with it."""
+    low = raw.lower() if raw.isascii() else fold(raw)
+    if not low.isalnum():
+        low = _plain(low)
+        if not low:
+            return False
+        if "'" in low and (apart := _apart(low, lexicon)) is not None:
+            words += apart
+            return False
+    is_capital = bool(words) and not raw.islower()
+    begins = False
+    if low in lexicon.marked:
+        if low in lexicon.lists["times"] and (low != "may" or (raw[0] == "M" and words)):
+            low = _of_month(words, "~" + low, lexicon)
+        else:
+            begins = low in lexicon.numbers
+            if is_capital:
+                proper.add(low)  # "Echo Two"
+    elif not low.isalpha() and (low[-1].isdecimal() or _DIGIT.search(low) is not None):
+        proper.add(low)  # a name, unless it turns out to be an amount
+        if low[0].isdecimal():
+            low = _numeric(low)
+            begins = low[0] != "~"
+        else:
+            begins = low[0] in _BEFORE_NUMBER
+    elif is_capital or "@" in low or "/" in low:
+        proper.add(low)
+    words.append(low)
+    return begins
 
 
 @lru_cache(_SENTENCES)
