@@ -56,10 +56,10 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
     known = _known(language)
-    is_used = (verb in known.using or (verb in HAVE and bool(rest))) and bool(owned(statement))
+    is_used = (verb in known.using or verb in HAVE) and _AS[language] in words and bool(owned(statement))
     key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
     held = "" if link else known.holding.get(verb, "")
-    has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
+    has = verb in HAVE and not link and not is_used and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
     if value is _STATE and known.named.isdisjoint(subject) and known.named.isdisjoint(rest):

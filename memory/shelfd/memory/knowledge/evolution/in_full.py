@@ -26,7 +26,7 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
-    for forms in _told_words(old, told, words, known):
+    for forms in _told_words(old, told, words, known, is_over=_is_over(found)):
         if told.isdisjoint(forms):  # as most
             return False
         wanted.append(forms)
@@ -88,19 +88,19 @@ def _is_over(found: Withdrawal) -> bool:
 
 
 def _is_day(word: str) -> bool:
-    """Return whether a time is a day or an hour, and no year of which something is told."""
-    return not word[1:].isdigit()
+    """Return whether a time is a date, and no month or year of which something is told."""
+    return _DIGIT.search(word) is not None and not word[1:].isdigit()
 
 
 def _told_words(
-    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues
+    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_over: bool
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
     The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
-    is_of_any_day = not any(word[0] == "~" for word in told)
+    is_of_any_day = is_over and not any(word[0] == "~" for word in told)
     amounts = iter(old.amounts)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
