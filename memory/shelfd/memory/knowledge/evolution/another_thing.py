@@ -5,10 +5,9 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
 from shelfd.memory.knowledge.evolution.statement import Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, Word

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.manner import is_abstract
 from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
 
@@ -204,7 +204,3 @@ def _first_noun(words: list[str], lexicon: AlphabeticLexicon) -> str:
     before = (lists["dull"], lists["new"], lists["aged"], lists["ordinals"], lists["qualities"], lists["modifiers"])
     said = [word for word in words if word not in lists["dull"]]
     return next((word for word in said if not any(word in each for each in before)), said[-1] if said else "")
-
-
-#: Languages in which a noun stands before what describes it.
-NOUN_FIRST: Final = ("es", "fr")

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
@@ -19,7 +18,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.denying import by_denial
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
@@ -36,7 +35,7 @@ from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.renaming import RENAMED, has_another_name
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
+from shelfd.memory.knowledge.evolution.states import is_colour, left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.subjects import speak_of_the_same
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
@@ -318,6 +317,9 @@ def _comparable(new: Statement, old: Statement) -> bool:
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
+    named, other = (new, old) if new.value is Value.NAME else (old, new)
+    if named.manner == "name" and not is_colour(other) and not is_chosen(new):
+        return False  # who is Dr Weiss may be ill
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Statement
 
 
@@ -20,8 +20,8 @@ def manner_of(
     """
     lists = words.lists
     first = value[0]
-    if is_abstract(core, proper, words):
-        return "bare"
+    if is_abstract(core, proper, words) or (words.language == "fr" and words.verbs.get(first, ("",))[0] == first):
+        return "bare"  # and "à louer"
     if first in lists["indefinite"]:
         return "a"
     is_name = words.language == "de" or not proper.isdisjoint(core)
@@ -38,6 +38,25 @@ def manner_of(
     return "name" if is_name else "bare"
 
 
+def is_description(value: list[str], core: tuple[str, ...], proper: frozenset[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a value says how something is, and names nothing: "reliable", "very kind", "the best"."""
+    first, last = core[0], core[0] if words.language in NOUN_FIRST else core[-1]
+    if words.language == "de" and value[0] == first and proper.isdisjoint(core) and "".join(core).isalpha():
+        return True  # nouns have a capital
+    if value[0] == "de" and words.language == "fr" and first.isalpha():
+        return True  # "est de Norvège"
+    lists = words.lists
+    if first in lists["degrees"]:
+        return first not in proper
+    if last in proper:
+        return False
+    return last in lists["describing"] or (len(last) > _STEM and last.endswith(_ADJECTIVES.get(words.language, ())))
+
+
+_STEM: Final = 5  #: letters that an adjective has before one of its endings, with this
+_ADJECTIVES: Final = {"es": ("able", "ible", "oso", "osa"), "fr": ("able", "ible", "eux", "euse", "ante", "ive")}
+
+
 def is_abstract(core: tuple[str, ...], proper: frozenset[str], words: AlphabeticLexicon) -> bool:
     """Return whether a value says when or how, and not where: "at night", "in good shape", "at risk"."""
     abstract = words.lists["abstract"]
@@ -49,9 +68,12 @@ def is_abstract(core: tuple[str, ...], proper: frozenset[str], words: Alphabetic
 def are_told_alike(new: Statement, old: Statement) -> bool:
     """Return whether two values are told in one manner, or the newer one says that it takes the older one's place."""
     manner, other = new.manner, old.manner
-    if not manner or not other or new.now or new.corrects or new.denied:
+    if not manner or not other or not new.link or not old.link or new.now or new.corrects or new.denied:
         return True
     words = lexicon(new.language)
+    storeys = words["storeys"]
+    if storeys.isdisjoint(new.core) is not storeys.isdisjoint(old.core) and new.verb not in words["placing"]:
+        return False  # who lives in Bremen lives on some floor
     if manner == other:
         if manner == "number":
             return new.core[0] == old.core[0]  # a port and a node

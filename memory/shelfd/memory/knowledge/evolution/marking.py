@@ -5,8 +5,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
-from shelfd.memory.knowledge.evolution.lexicon import PHRASES, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, PHRASES, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import Effect, Statement
 from shelfd.memory.knowledge.evolution.verbs import begins_with_participle
 

@@ -32,6 +32,18 @@ def state_of(statement: Statement) -> str:
     return (statement.language not in ("zh", "ja") and lexicon(statement.language).colour_of(core)) or core[0]
 
 
+def is_colour(statement: Statement) -> bool:
+    """Return whether a state is a colour, or a shade of one."""
+    if statement.language not in _RED:
+        return False
+    words, red = lexicon(statement.language), _RED[statement.language]
+    state = state_of(statement)
+    return state == red or state in words.states[red]
+
+
+_RED: Final = {"en": "red", "de": "rot", "es": "rojo", "fr": "rouge"}
+
+
 def left_state(new: Statement, old: Statement) -> bool:
     """Return whether who was married to somebody no longer is, or who was single is: connected to something, too."""
     if new.verb != "be" or old.verb != "be" or new.language in ("zh", "ja") or not (new.positive and old.positive):
