@@ -199,7 +199,7 @@ def _known(language: str) -> _Known:
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
         verbs, holding, keys, next(iter(keys.values())), (using | lists["same_kind"]) - lists["have"], frozenset(nouns),
-        lists["modifiers"] | lists["personal"],
+        lists["modifiers"].union(noun for noun in lists["personal"] if noun.startswith("liebling")),
         lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
