@@ -7,12 +7,13 @@ value does by itself.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import filterfalse
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
@@ -27,7 +28,7 @@ _YEAR: Final = re.compile(r"~\d{4}")
 _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
-_SAYS: Final = Effect.SAYS
+_SAYING: Final = (Effect.SAYS, Effect.INSTEAD)
 _CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
 _ARTICLE_AND_AMOUNT: Final = 2
 _HOW_MUCH_AND_HOW_OFTEN: Final = 2
@@ -149,7 +150,7 @@ def _is_told(statement: Statement) -> bool:
     """Return whether a statement says of something what it measures, or what it measures since."""
     if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
         return False
-    return statement.effect is _SAYS or statement.effect in _CHANGING
+    return statement.effect in _SAYING or statement.effect in _CHANGING
 
 
 def _day_of(words: tuple[str, ...], statement: Statement) -> str:
@@ -261,7 +262,7 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
     silent, alike = _said_by(language, kind), _alike(language)
     lists = lexicon(language).lists
     found: dict[str, str] = {}
-    for place, said in _parted(words, silent, lists["nouns"]):
+    for place, said in _parted(words, silent, lists["nouns"], alike if language == "de" else None):
         word = whither(said)
         if place == at or word in silent:
             continue
@@ -282,14 +283,29 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
 OF_SPEAKER: Final = 2  #: words from which on it does not matter whether it is the speaker's
 
 
-def _parted(words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str]) -> Iterator[tuple[int, str]]:
-    """Yield words with their places, one that ends in a noun behind a hyphen as two: "metoprolol-dosis"."""
+def _parted(
+    words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str], german: Mapping[str, str] | None
+) -> Iterator[tuple[int, str]]:
+    """Yield words with their places, one that ends in a noun as two: "metoprolol-dosis", "Sprintlänge".
+
+    Args:
+        words: Of a statement.
+        silent: Which of them say nothing.
+        nouns: Those that have one value.
+        german: If the words are German ones, those that others stand for.
+    """
     for place, word in enumerate(words):
         if "-" in word and word not in nouns and ((last := word.rpartition("-")[2]) in nouns or last in silent):
             yield place, word[: -len(last) - 1]
             yield place, last
+        elif german is not None and len(word) > _LONG and word not in silent and word not in german:
+            for part in parts_of(word):
+                yield place, part
         else:
             yield place, word
+
+
+_LONG: Final = 6  #: letters of a word that may be put together of two
 
 
 def whither(word: str) -> str:
@@ -383,4 +399,4 @@ def _minor(language: str) -> frozenset[str]:
 def _alike(language: str) -> dict[str, str]:
     """Return word -> that which stands for all that say the same."""
     groups = [group.split() for group in load(f"{language}.json")["measured"].split("|")]
-    return {word: first for first, *others in groups for word in others}
+    return {word: group[0] for group in groups for word in group}
