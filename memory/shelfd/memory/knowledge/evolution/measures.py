@@ -18,6 +18,7 @@ from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexico
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
+from shelfd.memory.knowledge.evolution.weekdays import week, weekday_of
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
 _LONGEST: Final = 16
@@ -81,7 +82,7 @@ def _is_said_alike(new: Statement, old: Statement) -> bool:
     if (new.subject, new.verb, new.link) != (old.subject, old.verb, old.link):
         return False
     is_of_noun = not lexicon(new.language)["nouns"].isdisjoint(new.subject)
-    week = {} if is_of_noun else _week(new.language)  # who cleans on Mondays may do so on Thursdays as well
+    week = {} if is_of_noun else week(new.language)  # who cleans on Mondays may do so on Thursdays as well
     said, before = (
         ["#" if _kind(word) or word.isdigit() or word in week else word for word in each.words] for each in (new, old)
     )
@@ -96,7 +97,7 @@ def measure_of(statement: Statement) -> Measure | None:
         return None
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
-        day = _weekday_of(words, statement.subject, language)
+        day = weekday_of(words, statement.subject, language)
         at, kind = (words.index(day), _WEEKDAY) if day else (at, kind)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
@@ -109,9 +110,9 @@ def measure_of(statement: Statement) -> Measure | None:
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
-    value = _week(language)[value] if kind == _WEEKDAY else value
+    value = week(language)[value] if kind == _WEEKDAY else value
     if kind == "~" and not statement.event and (day := _day_of(words, statement)):
-        kind, value = _WHEN, f"{_week(language).get(day, day)} {value}"
+        kind, value = _WHEN, f"{week(language).get(day, day)} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
     if kind == _DAY and words[at + 1 : at + 2] and _YEAR.fullmatch(words[at + 1]):
@@ -164,7 +165,7 @@ def _day_of(words: tuple[str, ...], statement: Statement) -> str:
     days = lists["weekdays"] if not lists["once"].isdisjoint(words) else frozenset[str]()
     day = next((word for word in words if _kind(word) == _DAY or (word[0] == "~" and word[1:] in days)), "")
     if not day and not lists["nouns"].isdisjoint(map(_alike(language).get, words, words)):
-        day = _weekday_of(words, subject, language)
+        day = weekday_of(words, subject, language)
     return "" if day in subject else day
 
 
@@ -223,25 +224,6 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     if day and not kind and not labels and day not in subject:
         return words.index(day), _DAY
     return (words.index(value), kind) if kind and has_number else (-1, "")
-
-
-def _weekday_of(words: tuple[str, ...], subject: frozenset[str], language: str) -> str:
-    """Return the one day of the week among *words*, "" if there is none: a shop may open on other days as well."""
-    days = [word for word in words if word in _week(language)]
-    if len(days) != 1 or days[0] in subject:
-        return ""
-    known = lexicon(language)
-    return "" if any(word in known["habitual"] or word in known.states for word in words) else days[0]
-
-
-@cache
-def _week(language: str) -> dict[str, str]:
-    """Return the seven days of the week, in each form, with the form that stands for all of a day."""
-    words = load(f"{language}.json")["weekdays"].split()
-    return {f"~{word}": day for day in words[:_DAYS] for word in words if word.startswith(day)}
-
-
-_DAYS: Final = 7
 
 
 def _kind(word: str) -> str:
