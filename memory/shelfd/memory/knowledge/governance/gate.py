@@ -10,17 +10,11 @@ import structlog
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
+from shelfd.memory.knowledge.governance.passwords import ASSIGNING, SHORTEST, announces
 from shelfd.memory.knowledge.governance.personal import personal_rules
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.screening import worth_a_look
-from shelfd.memory.knowledge.governance.secrets import (
-    ASSIGNING,
-    SHORTEST,
-    UNSPACED,
-    in_small_letters,
-    secret_rules,
-    tag_rules,
-)
+from shelfd.memory.knowledge.governance.secrets import in_small_letters, secret_rules, tag_rules
 from shelfd.memory.notes.note import NO_EXTRA, QUARANTINED, Note
 from shelfd.memory.ports.intake import Intake
 from shelfd.memory.ports.log import Origin
@@ -133,9 +127,7 @@ class Gate(Intake):
         return (
             max(map(len, words), default=0) >= SHORTEST
             or not ASSIGNING.isdisjoint(known)
-            or "://" in text
-            or "-----BEGIN " in text
-            or (not text.isascii() and any(name in text for name in UNSPACED))
+            or announces(text)
             or bool(self._own_secrets)
         )
 
