@@ -14,7 +14,14 @@ from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
 from shelfd.memory.knowledge.governance.passwords import ASSIGNING, SHORTEST, announces
 from shelfd.memory.knowledge.governance.personal import personal_rules
-from shelfd.memory.knowledge.governance.redacting import Part, parts_of, text_without, texts_of, values_without, without
+from shelfd.memory.knowledge.governance.redacting import (
+    TextPart,
+    parts_of,
+    text_without,
+    texts_of,
+    values_without,
+    without,
+)
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.screening import worth_a_look
 from shelfd.memory.knowledge.governance.secrets import in_small_letters, secret_rules, tag_rules, worded_rules
@@ -50,7 +57,7 @@ class _Found(NamedTuple):
     treatment: Treatment
 
 
-class _Known(set[T]):
+class _Clean(set[T]):
     """What is known to hold nothing that must not be kept."""
 
     def learn(self, one: T) -> None:
@@ -74,9 +81,9 @@ class Gate(Intake):
         self._looks_for_secrets = settings.secrets != "allow"
         self._looks_for_personal_data = settings.personal_data != "allow"
         self._looks = self._looks_for_secrets or self._looks_for_personal_data
-        self._clean_filings = _Known[tuple[str | None, ...]]()
-        self._clean_lines = _Known[tuple[str, bool]]()
-        self._clean_names = _Known[str]()
+        self._clean_filings = _Clean[tuple[str | None, ...]]()
+        self._clean_lines = _Clean[tuple[str, bool]]()
+        self._clean_names = _Clean[str]()
         self._own_secrets = [
             TextRule(name, (), compile_pattern(text).expression) for name, text in settings.secret_patterns.items()
         ]
@@ -125,7 +132,7 @@ class Gate(Intake):
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:
         """Return what may be stored of a line beside a note. See the port."""
-        part = Part(field, text)
+        part = TextPart(field, text)
         if (text, part.is_folded) in self._clean_lines:
             return text
         found = self._search([part])
@@ -138,7 +145,7 @@ class Gate(Intake):
 
     def admit_values(self, values: Mapping[str, Any], field: str, origin: Origin | None) -> dict[str, Any]:
         """Return what may be stored of values by their names. See the port."""
-        found = self._search([Part(field, text) for text in texts_of(values)])
+        found = self._search([TextPart(field, text) for text in texts_of(values)])
         self._check(found, origin)
         return dict(values_without(values, self._taken_out(found, origin))) if found else dict(values)
 
@@ -176,7 +183,7 @@ class Gate(Intake):
         """Return whether *text* may be kept as it is. See the port."""
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, words)):
-            return not self._search([Part("", text)])
+            return not self._search([TextPart("", text)])
         return True
 
     def counts(self) -> Mapping[str, Any]:
@@ -196,7 +203,7 @@ class Gate(Intake):
         for field in _IDENTIFIERS:
             if (name := getattr(note, field)) is not None:
                 self.admit_name(name, field, origin)
-        parts = [Part("author", note.author or ""), Part("subject", note.subject)]
+        parts = [TextPart("author", note.author or ""), TextPart("subject", note.subject)]
         found = self._search(parts)
         if not found:
             self._clean_filings.learn(_names_of(note))
@@ -229,9 +236,9 @@ class Gate(Intake):
         words = words_of(name)
         return self._may_hold_secrets(name, words, words)
 
-    def _search(self, parts: Sequence[Part]) -> list[_Found]:
+    def _search(self, parts: Sequence[TextPart]) -> list[_Found]:
         settings = self._settings
-        kinds: list[tuple[Treatment, Sequence[Finder], Sequence[Part]]] = []
+        kinds: list[tuple[Treatment, Sequence[Finder], Sequence[TextPart]]] = []
         if self._looks_for_secrets:
             kinds.append((settings.secrets, (*_secret_rules(), *self._own_secrets), parts))
             if folded := [part for part in parts if part.is_folded]:
@@ -311,7 +318,7 @@ _worded_rules = cache(worded_rules)
 _personal_rules = cache(personal_rules)
 
 
-def _worth_asking(rules: Sequence[Finder], parts: Sequence[Part]) -> Sequence[Finder]:
+def _worth_asking(rules: Sequence[Finder], parts: Sequence[TextPart]) -> Sequence[Finder]:
     """Return those of *rules* that may find something in any of *parts*: of most notes, two of forty."""
     text = "\n".join([part.text for part in parts])
     return [rule for rule in rules if rule.may_find(text)]

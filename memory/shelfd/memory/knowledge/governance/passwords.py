@@ -16,7 +16,7 @@ _LEAST_DIGITS: Final = 0.15  #: share of digits in one of letters and digits
 
 #: Names of what lets somebody in, as whole words; in some languages there are no blanks around them.
 _WORDS: Final = (
-    "password passwd passphrase passcode pwd pw pass psk kennwort passwort contraseña senha wachtwoord passe"
+    "password passwd passphrase passcode pwd pw pass psk kennwort passwort contraseña senha wachtwoord passe clave"
     " secret token key credential credentials apikey api_key api-key access_key access-key private_key private-key"
     " privatekey presharedkey account_key account-key accountkey"
 ).split()
@@ -26,7 +26,7 @@ _COMMANDS: Final = "curl wget mysql mysqldump mariadb sshpass docker podman redi
 #: Words in UTF-8 that a text has, if it has none of the parts and signs that :func:`announces` looks for.
 ASSIGNING: Final = frozenset(name.encode() for name in (*_WORDS, *_COMMANDS))
 #: Parts of longer words, such as "WLAN-Passwort", and signs before what is assigned or begins a URL.
-_ANNOUNCING: Final = ("=", "://", "-----BEGIN ", "assw", "ASSW", "ennwort", "achtwoord")
+_ANNOUNCING: Final = ("=", "://", "-----BEGIN ", "assw", "ASSW", "ennwort", "achtwoord", "chlüssel")
 #: Parts of names before a colon.
 _BEFORE_COLON: Final = ("pass", "pwd", "pw", "psk", "key", "token", "secret", "credential", "senha", "ontrase", "wifi:")
 
@@ -50,7 +50,7 @@ _BLANK: Final = "[ \t\u00a0\u202f]"
 #: A name, what is left of the word and closes around it, and in some formats "value" as the next name.
 _ASSIGNED: Final = re.compile(
     rf"(?i)(?:{_NAME})[\w-]{{0,20}}[\\\"'`*\])]{{0,4}}(?:[ \t]\([^()\n]{{1,40}}\))?"
-    rf"(?:[,\s]{{1,20}}[\"']?value[\"']?)?{_BLANK}{{0,3}}(?::=|[=-]>|={{1,3}}|[:>：＝])"
+    rf"(?:[,\s]{{1,20}}[\"']?value[\"']?)?{_BLANK}{{0,3}}(?::=|[=-]>|={{1,3}}|[:>|\t：＝])"
     rf"{_BLANK}{{0,3}}(?:\r?\n[ \t]{{0,12}})?[\\\"'`*„“«]{{0,3}}{_BLANK}?([^\s\"'`,;“”»，。；、]{{6,200}})"
 )
 _OF_PASSWORD: Final = re.compile(rf"(?i)(?:{_CALLED}|[_.-]pass)\d?(?![\w-])")
@@ -78,21 +78,23 @@ _NOW: Final = "now|still|currently|again|jetzt|nun|aktuell|ahora|agora|maintenan
 _CHANGED: Final = (
     r"(?:(?:has been|have been|was|is|got) )?(?:changed|set|reset)(?: to|[,;]? (?:and|it) is)"
     r"|wurde (?:in|auf|zu)|wurde geändert[,;]? (?:es|und) (?:ist|lautet)|a été changé (?:en|pour)|a été changé, c'est"
-    r"|(?:se )?cambió a|se cambió[,;] (?:ahora )?es|foi (?:alterada|mudada|trocada) para|is (?:gewijzigd|veranderd) in"
+    r"|(?:se )?cambió a|se cambió[,;] (?:ahora )?es|foi (?:alterada|mudada|trocada) para|mudou para"
+    r"|is (?:gewijzigd|veranderd) in"
 )
 _IS: Final = (
     rf"(?:{_CHANGED}|(?:(?:{_NOW}) )?(?:is|was|ist|war|lautet|heißt|es|era|est|é|luidt|changes to|will be))"
     rf"(?: (?:{_NOW}))?"
 )
 _SAID: Final = re.compile(
-    rf"(?i)(?:({_CALLED}|\bpw)|(?:api|access|secret|wi-?fi|network|license)[ -]key|(?:access|api|auth) token)"
+    rf"(?i)(?:({_CALLED}|\bpw)|(?:api|access|secret|wi-?fi|network|license)[ -]key|(?:access|api|auth) token"
+    r"|(?:wlan|wi-?fi|netzwerk|api)[ -]?schlüssel|\bclave)"
     rf"(?: (?:(?:{_OF}) |d[’'])[^\n.;:!?=]{{1,60}}?)?"
     rf"(?:{_BLANK}{{1,2}}(?:{_IS})[ \t:]{{1,3}}|{_BLANK}?:{_BLANK}{{1,3}})"
-    r"[\"'`„“«]?([^\s\"'`“”»]{6,200})"
+    rf"(?:[\"'`„“«]{_BLANK}?)?([^\s\"'`“”»]{{6,200}})"
 )
 #: In languages without blanks before what is said, that has none of their letters.
 _SAID_UNSPACED: Final = re.compile(
-    r"((?:密[码碼]|口令)(?:现在|現在)?(?:是|为|為|改为|改為|改成了?|设为)|パスワード(?:は|が)|비밀번호(?:는|가))"
+    r"((?:密[码碼]|口令)(?:现在|現在)?(?:是|为|為|改为|改為|改成了?|设为)?|パスワード(?:は|が)|비밀번호(?:는|가))"
     r"[ \t:：]{0,3}[\"'`“”「『]?([!#-&(-~]{6,200})"
 )
 #: With what such a sentence begins, in small letters.
@@ -100,7 +102,8 @@ _SAYING: Final = (
     *("passw", "passphrase", "passcode", "kennwort", "contraseña", "senha", "wachtwoord", "mot de passe", "pwd", "pw "),
     *("api key", "api-key", "access key", "access-key", "secret key", "secret-key"),
     *("wifi key", "wi-fi key", "network key", "license key", "wifi-key", "wi-fi-key", "network-key", "license-key"),
-    *("access token", "api token", "auth token"),
+    *("access token", "api token", "auth token", "clave"),
+    *("wlan-schlüssel", "wlan schlüssel", "wlanschlüssel", "netzwerkschlüssel", "wifi-schlüssel", "api-schlüssel"),
 )
 #: What is given to a command: ``curl -u ana:…``, ``mysql -p…``.
 _GIVEN: Final = re.compile(
@@ -243,7 +246,7 @@ def password_rules() -> Sequence[Finder]:
         TextRule("command_password", tuple(_COMMANDS), _GIVEN, is_given, group=1),
         TextRule("command_password", ("password", "--"), _AFTER_BLANK, _is_meant_after_blank, group=1),
         TextRule("network_password", ("WIFI:",), _NETWORK, is_given, group=1),
-        _AssignedSecret("assigned_secret", ("=", ":", ">", "：", "＝"), _ASSIGNED, is_random),
+        _AssignedSecret("assigned_secret", ("=", ":", ">", "|", "\t", "：", "＝"), _ASSIGNED, is_random),
         _SaidSecret("said_secret", (*_SAYING, *UNSPACED), _SAID, _is_said),
         _SaidSecret("said_secret", UNSPACED, _SAID_UNSPACED, _is_said),
     ]

@@ -11,7 +11,7 @@ _PART: Final = 6
 _FOLDED: Final = ("tags", "relation")
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A text, and the field that it stands in."""
 
     field: str
@@ -23,17 +23,19 @@ class Part(NamedTuple):
         return self.field.endswith(_FOLDED)
 
 
-def parts_of(note: Note) -> list[Part]:
+def parts_of(note: Note) -> list[TextPart]:
     """Return the texts of what a note says, and where each stands."""
     extra = note.extra
-    parts = [Part("title", note.title), Part("content", note.content)]
-    parts += [Part("tags", tag) for tag in note.tags]
-    parts += [Part("aliases", alias) for alias in extra.aliases]
+    parts = [TextPart("title", note.title), TextPart("content", note.content)]
+    parts += [TextPart("tags", tag) for tag in note.tags]
+    parts += [TextPart("aliases", alias) for alias in extra.aliases]
     for name, value in extra.fields.items():
         # With its name: what is no secret by itself may be one that is assigned.
-        parts += [Part(f"fields.{name}", f"{name}: {text}") for text in texts_of(value)] or [Part("fields", name)]
+        parts += [TextPart(f"fields.{name}", f"{name}: {text}") for text in texts_of(value)] or [
+            TextPart("fields", name)
+        ]
     if extra.source_ref is not None:
-        parts.append(Part("source_ref", extra.source_ref))
+        parts.append(TextPart("source_ref", extra.source_ref))
     return [part for part in parts if part.text]
 
 

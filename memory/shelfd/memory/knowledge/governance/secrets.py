@@ -57,9 +57,9 @@ _LONGEST_WORD: Final = 9
 #: What is sent with requests: after the name of the header, and in a cookie.
 _AUTHORIZATION: Final = re.compile(
     r"(?i)(?:authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:(?:bearer|basic|token|apikey)[ \t]{1,3})?"
-    r"|\bbearer[ \t]{1,3})([0-9a-z+/_.=~-]{16,4000})"
+    r"|\bbearer[ \t:]{1,3})([0-9a-z+/_.=~-]{16,4000})"
 )
-_SENT_AFTER: Final = ("uthorization", "UTHORIZATION", "earer ", "EARER ")
+_SENT_AFTER: Final = ("uthorization", "UTHORIZATION", "earer", "EARER")
 _COOKIE: Final = re.compile(r"(?i)\bcookie:[^\n]{0,60}?=([0-9a-z+/_.%~-]{16,300}+)(?![^\s;\"'])")
 #: Those of which a part is in use in examples, too.
 _URL_PASSWORD: Final = re.compile(r"://[^\s/:@]{0,200}:([^\s/]{1,200})@")
@@ -95,9 +95,7 @@ def secret_rules() -> Sequence[Finder]:
 def worded_rules() -> Sequence[Finder]:
     """Return the rules of what is sent, given, assigned or said, whatever it looks like."""
     sent = [
-        TextRule(
-            "authorization", ("uthorization", "UTHORIZATION", "earer ", "EARER "), _AUTHORIZATION, _is_sent, group=1
-        ),
+        TextRule("authorization", _SENT_AFTER, _AUTHORIZATION, _is_sent, group=1),
         TextRule("cookie", ("ookie:", "OOKIE:"), _COOKIE, _is_sent, group=1),
     ]
     url_password = TextRule("url_password", ("://",), _URL_PASSWORD, is_given, group=1)
