@@ -48,7 +48,7 @@ _BEGINS: Final = (
 )
 _BLANK: Final = "[ \t\u00a0\u202f]"
 #: A name, what is left of the word and closes around it, and in some formats "value" as the next name.
-_ASSIGNED: Final = re.compile(
+_ASSIGNED: Final = (
     rf"(?i)(?:{_NAME})[\w-]{{0,20}}[\\\"'`*\])]{{0,4}}(?:[ \t]\([^()\n]{{1,40}}\))?"
     rf"(?:[,\s]{{1,20}}[\"']?value[\"']?)?{_BLANK}{{0,3}}(?::=|[=-]>|={{1,3}}|[:>|\t：＝])"
     rf"{_BLANK}{{0,3}}(?:\r?\n[ \t]{{0,12}})?[\\\"'`*„“«]{{0,3}}{_BLANK}?([^\s\"'`,;“”»，。；、]{{6,200}})"
@@ -85,7 +85,7 @@ _IS: Final = (
     rf"(?:{_CHANGED}|(?:(?:{_NOW}) )?(?:is|was|ist|war|lautet|heißt|es|era|est|é|luidt|changes to|will be))"
     rf"(?: (?:{_NOW}))?"
 )
-_SAID: Final = re.compile(
+_SAID: Final = (
     rf"(?i)(?:({_CALLED}|\bpw)|(?:api|access|secret|wi-?fi|network|license)[ -]key|(?:access|api|auth) token"
     r"|(?:wlan|wi-?fi|netzwerk|api)[ -]?schlüssel|\bclave)"
     rf"(?: (?:(?:{_OF}) |d[’'])[^\n.;:!?=]{{1,60}}?)?"
@@ -93,7 +93,7 @@ _SAID: Final = re.compile(
     rf"(?:[\"'`„“«]{_BLANK}?)?([^\s\"'`“”»]{{6,200}})"
 )
 #: In languages without blanks before what is said, that has none of their letters.
-_SAID_UNSPACED: Final = re.compile(
+_SAID_UNSPACED: Final = (
     r"((?:密[码碼]|口令)(?:现在|現在)?(?:是|为|為|改为|改為|改成了?|设为)?|パスワード(?:は|が)|비밀번호(?:는|가))"
     r"[ \t:：]{0,3}[\"'`“”「『]?([!#-&(-~]{6,200})"
 )
@@ -106,20 +106,20 @@ _SAYING: Final = (
     *("wlan-schlüssel", "wlan schlüssel", "wlanschlüssel", "netzwerkschlüssel", "wifi-schlüssel", "api-schlüssel"),
 )
 #: What is given to a command: ``curl -u ana:…``, ``mysql -p…``.
-_GIVEN: Final = re.compile(
+_GIVEN: Final = (
     r"\b(?:(?:curl|wget)\b[^\n|;]{0,120}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
     r"|sshpass\s{1,3}-p\s?[\"']?|(?:mysql|mysqldump|mariadb)\b[^\n|;]{0,120}?\s(?:-p|--password=)[\"']?"
     r"|(?:docker|podman)\s{1,3}login\b[^\n|;]{0,120}?\s-p[ =]?[\"']?|redis-cli\b[^\n|;]{0,120}?\s-a\s[\"']?)"
     r"([^\s\"'`]{4,200})"
 )
 #: What follows the name of an option, or the word in a ``.netrc``, after a blank.
-_AFTER_BLANK: Final = re.compile(
+_AFTER_BLANK: Final = (
     r"(?i)(?:(?<!\S)--[\w-]{0,20}?(?:password|passwd|passphrase|secret|token|api-?key|access-?key)[\w-]{0,20}"
     r"|\b(?:login|user|username)\s{1,4}[^\s,]{1,64}(?:\s{1,4}account\s{1,4}\S{1,64})?\s{1,4}password)"
     r"\s{1,4}[\"'`]?([^\s\"'`,;]{6,200})"
 )
 #: What a picture says of a network for phones to read.
-_NETWORK: Final = re.compile(r"\bWIFI:[^\n]{0,120}?\bP:([^;\n]{4,200})")
+_NETWORK: Final = r"\bWIFI:[^\n]{0,120}?\bP:([^;\n]{4,200})"
 #: A password of letters and digits; what is not one but how one is kept, or how long it is or lasts.
 _PLAIN: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,64}")
 _KEPT_AS: Final = re.compile(
@@ -241,12 +241,12 @@ def _is_meant_after_blank(text: str) -> bool:
 
 
 def password_rules() -> Sequence[Finder]:
-    """Return the rules of what is assigned, said and given."""
+    """Return the rules of what is assigned, said and given; to compile them takes some milliseconds."""
     return [
-        TextRule("command_password", tuple(_COMMANDS), _GIVEN, is_given, group=1),
-        TextRule("command_password", ("password", "--"), _AFTER_BLANK, _is_meant_after_blank, group=1),
-        TextRule("network_password", ("WIFI:",), _NETWORK, is_given, group=1),
-        _AssignedSecret("assigned_secret", ("=", ":", ">", "|", "\t", "：", "＝"), _ASSIGNED, is_random),
-        _SaidSecret("said_secret", (*_SAYING, *UNSPACED), _SAID, _is_said),
-        _SaidSecret("said_secret", UNSPACED, _SAID_UNSPACED, _is_said),
+        TextRule("command_password", tuple(_COMMANDS), re.compile(_GIVEN), is_given, group=1),
+        TextRule("command_password", ("password", "--"), re.compile(_AFTER_BLANK), _is_meant_after_blank, group=1),
+        TextRule("network_password", ("WIFI:",), re.compile(_NETWORK), is_given, group=1),
+        _AssignedSecret("assigned_secret", ("=", ":", ">", "|", "\t", "：", "＝"), re.compile(_ASSIGNED), is_random),
+        _SaidSecret("said_secret", (*_SAYING, *UNSPACED), re.compile(_SAID), _is_said),
+        _SaidSecret("said_secret", UNSPACED, re.compile(_SAID_UNSPACED), _is_said),
     ]
