@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.manner import is_abstract
 from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
 
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -43,13 +44,38 @@ def arity_of(
         return _MANY
     if verb in lists["same_kind"] or (verb in lists["running"] and _has_system(subject, core, lexicon)):
         return Arity.SAME_KIND
-    if joined and core and (core[-1] in lists["periods"] or core[-1].endswith("ferien")):
-        return _MANY  # what is done in the holidays
+    if joined and _is_beside(subject, verb, core, proper, lexicon):
+        return _MANY
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (verb in lists["telling_where"] and not lists["works"].isdisjoint(subject))  # of a story
     one = one or (kind is _NAME and _is_circumstance(verb, joined, core, lexicon))
-    return Arity.ONE if one and kind is not Value.QUALITY else _MANY
+    if one and kind is not Value.QUALITY:
+        return _ONE
+    return Arity.OF_ONE if not joined and _is_led(verb, core, proper, lexicon) else _MANY
+
+
+def _is_beside(
+    subject: list[str], verb: str, core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> bool:
+    """Return whether something is said that may be so beside all else: in the holidays, at night, on Android."""
+    lists = lexicon.lists
+    if core and (core[-1] in lists["periods"] or core[-1].endswith("ferien")):
+        return True
+    is_app = verb in lists["running"] and not lists["software"].isdisjoint(subject)
+    return is_app or is_abstract(core, proper, lexicon)  # who works at night works somewhere, too
+
+
+def _is_led(verb: str, core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what somebody leads, manages or rules is named: Varn has one king, teams have many.
+
+    In German every noun has a capital.
+    """
+    lists = lexicon.lists
+    if verb not in lists["exchangeable"] or verb in lists["many"] or lexicon.language == "de":
+        return False  # as most
+    kinds = lists["class_nouns"] | lists["appositives"] | lists["groups"]
+    return not proper.isdisjoint(core) and all(word in proper or word in kinds for word in core)
 
 
 _NAMED: Final = 2  #: words: an attribute and its value
@@ -199,7 +225,3 @@ def _first_noun(words: list[str], lexicon: AlphabeticLexicon) -> str:
     before = (lists["dull"], lists["new"], lists["aged"], lists["ordinals"], lists["qualities"], lists["modifiers"])
     said = [word for word in words if word not in lists["dull"]]
     return next((word for word in said if not any(word in each for each in before)), said[-1] if said else "")
-
-
-#: Languages in which a noun stands before what describes it.
-NOUN_FIRST: Final = ("es", "fr")

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -54,7 +55,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
         return None
     known = _known(language)
     is_used = verb in known.using and bool(owned(statement))
-    key = known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb, "")
+    key = known.verbs.get(_joined(verb, link), "")
     held = "" if link else known.holding.get(verb, "")
     has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
     if not key and not held and not has and not is_used and (verb != "be" or link or known.nouns.isdisjoint(subject)):
@@ -63,6 +64,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         return None
     if statement.several or statement.adds:
         return None
+    if "," in words:
+        rest = rest - _said_of_value(words)
     if has:
         at = max(at for at, word in enumerate(core) if word in known.nouns) + 1
         named = frozenset(core[at:])
@@ -76,26 +79,42 @@ def attribute_of(statement: Statement) -> Attribute | None:
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
+def _joined(verb: str, link: str) -> str:
+    """Return a verb with what joins it to its value, be that certain or not: "is in the hall"."""
+    return f"{verb}_{link.removesuffix(' the').replace(' ', '_')}" if link else verb
+
+
+def _said_of_value(words: tuple[str, ...]) -> frozenset[str]:
+    """Return what only describes a value: "Ysolde, a smuggler's daughter"; nothing if it is a time or a number."""
+    after = words[words.index(",") + 1 :]
+    return NOBODY if any(word[0] in "#~," for word in after) else frozenset(after)
+
+
 def names(statement: Statement) -> bool:
     """Return whether the value of a statement is said to be a name: "is called Mio", "the app's name is Quillon"."""
     verb, link = statement.verb, statement.link
     known = _known(statement.language)
     if verb == "be" and not link:
         return any(known.keys.get(word) == known.name for word in statement.subject)
-    return known.verbs.get(f"{verb}_{link.replace(' ', '_')}" if link else verb) == known.name
+    return known.verbs.get(_joined(verb, link)) == known.name
 
 
 def owned(statement: Statement) -> frozenset[str]:
-    """Return the attribute that something has, or uses a thing as, and whose it is: "uses MySQL as its database"."""
+    """Return the attribute that something has, or uses a thing as or for, and whose it is.
+
+    "Uses MySQL as its database", "uses MySQL for storage".
+    """
     language, subject, verb, link, core, rest, words, *_ = statement
     if language not in ALPHABETIC:
         return NOBODY
     known = _known(language)
     if verb in HAVE:
         return subject.union(core[:-1]) if len(core) > 1 and not link and core[-2] in known.nouns else NOBODY
-    if not rest or verb not in known.using or _AS[language] not in words or known.nouns.isdisjoint(rest):
+    if not rest or verb not in known.using:  # as most
         return NOBODY
-    return subject | rest
+    is_as = _AS[language] in words and not known.nouns.isdisjoint(rest)
+    is_for = len(rest) <= _PURPOSE and _FOR[language] in words and not known.purposes.isdisjoint(rest)
+    return subject | rest if is_as or is_for else NOBODY
 
 
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
@@ -131,22 +150,61 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     if before is None or told.about != before.about:
         return None
     if not told.is_noun and not before.is_noun:
-        is_one = Arity.ONE in (new.slot, old.slot)
-        if not is_one or (new.verb, new.link) == (old.verb, old.link):
+        if _is_somewhere(new) or _is_somewhere(old):
             return None
+        is_same = (new.verb, new.link) == (old.verb, old.link)
+        if not (_is_of_one(new) and _is_of_one(old) if is_same else Arity.ONE in (new.slot, old.slot)):
+            return None
+        if is_same and told.value == before.value:
+            return None  # as was seen already
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
     if told.value == before.value:
         return SAME
-    if answer_two_questions(new, old):
+    if answer_two_questions(new, old) or not are_told_alike(new, old):
         return None
-    lists = lexicon(new.language).lists
-    titles = lists["titles"] | lists["establishments"]
-    is_other = (told.value - titles or told.value).isdisjoint(before.value - titles or before.value)
-    return updated(new, "another value") if is_other else None
+    return updated(new, "another value") if _is_other(told.value, before.value, new.language) else None
+
+
+def _is_of_one(statement: Statement) -> bool:
+    """Return whether what somebody leads or commands is named, so that nobody else does: the airship Meridian."""
+    if statement.slot is Arity.OF_ONE:
+        return True
+    lists = lexicon(statement.language).lists
+    return (
+        len(statement.core) > 1
+        and statement.verb in lists["exchangeable"]
+        and statement.core[0] in lists["appositives"]
+    )
+
+
+def _is_other(value: frozenset[str], before: frozenset[str], language: str) -> bool:
+    """Return whether one value cannot be another, or lie in it: a Pixel 8 is no Pixel 7, MPL 2.0 is not Apache 2.0."""
+    lists = lexicon(language).lists
+    named, named_before = (
+        frozenset([word for word in each if word not in lists["titles"] and word not in lists["establishments"]])
+        or each
+        for each in (value, before)
+    )
+    numbers, numbers_before = (
+        frozenset([word for word in each if word[0].isdigit()]) for each in (named, named_before)
+    )
+    names, names_before = named - numbers, named_before - numbers_before
+    if names == names_before and numbers and numbers_before:
+        return numbers.isdisjoint(numbers_before)
+    if names and names_before:
+        return names.isdisjoint(names_before)
+    return named.isdisjoint(named_before)
+
+
+def _is_somewhere(statement: Statement) -> bool:
+    """Return whether a statement says where something is, which may be several: on the beach, and at dusk."""
+    return statement.link.endswith(" the")
 
 
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
+_FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
+_PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 
 
@@ -158,6 +216,7 @@ class _Known(NamedTuple):
     keys: dict[str, str]  #: noun -> attribute
     name: str  #: the attribute that is a name
     using: frozenset[str]  #: verbs of using something as something
+    purposes: frozenset[str]  #: for what one thing is used
     nouns: frozenset[str]
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
@@ -177,17 +236,18 @@ def _known(language: str) -> _Known:
     verbs, holding, keys = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, by in (("attributes", verbs), ("held", holding)):
         for group in data[name].split("|"):
-            nouns, _, telling = group.partition("/")
+            nouns, *telling = group.split("/")  # by verbs that say one thing, and by those that may say several
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
-            by.update(dict.fromkeys(telling.split(), keys[first]))
-    nouns = keys.keys() | frozenset[str]().union(*(lists[name] for name in _NAMING))
+            by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
+    purposes = frozenset(data.get("purposes", "").split())
+    nouns = keys.keys() | purposes.union(*(lists[name] for name in _NAMING))
     nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
-    silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be"}
+    silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be", *data.get("ordinary", "").split()}
     using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
     return _Known(
-        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], frozenset(nouns),
-        lists["modifiers"] | keys.keys(), frozenset(keys.values()), silent,
+        verbs, holding, keys, next(iter(keys.values())), using - lists["have"], purposes,
+        frozenset(nouns), lists["modifiers"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
@@ -19,7 +18,8 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.denying import by_denial
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
@@ -35,7 +35,7 @@ from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.renaming import RENAMED, has_another_name
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
+from shelfd.memory.knowledge.evolution.states import is_colour, left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.subjects import speak_of_the_same
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
@@ -46,6 +46,7 @@ from shelfd.memory.knowledge.evolution.values import (
     has_digit,
     is_another_day,
     is_chosen,
+    is_for_some,
     is_intended,
     is_status,
     is_when_otherwise,
@@ -74,12 +75,18 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if new.claim is not None and old.claim is not None and contradict(new.claim, old.claim, new.language):
         return _CONTESTED
     judged = _compared(new, old)
+    if judged.verdict is Verdict.UPDATED and judged.reason in _VALUES and is_for_some(new, old):
+        return ADDS
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
         return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
+
+
+#: Reasons for which a value takes the place of another.
+_VALUES: Final = ("another value", "another amount", "another time", "changed")
 
 
 def _compared(new: Statement, old: Statement) -> Judgement:
@@ -128,6 +135,7 @@ def _is_of_earlier_time(new: Statement, old: Statement) -> bool:
     return happened and new.effect is Effect.ENDED and not new.corrects and is_of_a_day(old)
 
 
+_SEVERAL: Final = (Arity.MANY, Arity.OF_ONE)
 _CONTESTED: Final = Judgement(Verdict.CONFLICT, "two sources contradict each other")
 _ANOTHER_NUMBER: Final = Judgement(Verdict.STAYS, "speaks of another number")
 
@@ -224,6 +232,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
 
 def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     """Another value of the same kind."""
+    if not are_told_alike(new, old):
+        return ADDS
     if is_done_otherwise(new, old):
         return updated(new, "done otherwise now")
     if (lodges := lodges_elsewhere(new, old)) is not None:
@@ -267,7 +277,7 @@ def _has_one_time(new: Statement, old: Statement) -> bool:
         return False  # who swims on Wednesdays may swim on Saturdays
     if is_habit and not any(map(str.isdigit, new.core[0])):
         return False  # what opens on Mondays may open on Fridays
-    one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
+    one = new.slot not in _SEVERAL or new.verb == "be" or new.corrects or new.now
     one = one or (new.language not in ("zh", "ja") and _is_told_once(new))
     return one and not is_another_day(new, old)
 
@@ -308,6 +318,9 @@ def _comparable(new: Statement, old: Statement) -> bool:
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
+    named, other = (new, old) if new.value is Value.NAME else (old, new)
+    if named.manner == "name" and not is_colour(other) and not is_chosen(new):
+        return False  # who is Dr Weiss may be ill
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 
 
@@ -352,7 +365,7 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return updated(new, "another value") if is_other and not answer_two_questions(new, old) else ADDS
     if new.slot is Arity.SAME_KIND and not new.corrects:
         return updated(new, "another of its kind") if _is_of_one_kind(new, old) else ADDS
-    if new.denied and old.slot is Arity.MANY and new.denied.isdisjoint((*old.core, *old.rest)):
+    if new.denied and old.slot in _SEVERAL and new.denied.isdisjoint((*old.core, *old.rest)):
         return ADDS  # who owns a beagle, and not a poodle, may own a rabbit
     if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
         return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6

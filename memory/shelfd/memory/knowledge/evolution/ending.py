@@ -14,6 +14,7 @@ from shelfd.memory.knowledge.evolution.tokens import words_in
 _PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
 
 
+_PARTICIPLES: Final = ("ee", "ees", "es")  #: in what French participles end that are not a man's
 _FEW: Final = 3  #: words after a denial, among which one that tells of an end says that nothing has ended
 _NEAR: Final = 6  #: words before what would tell of an end, among which "not" says that nothing has ended
 
@@ -172,6 +173,9 @@ def plain(word: str, words: AlphabeticLexicon, known: Cues, *, is_name: bool = F
         return word.removesuffix("s")
     word = known.nominal.get(word, word)
     verb = words.verbs.get(word, (word, False))[0]
+    if verb is word and words.language == "fr" and word.endswith(_PARTICIPLES):
+        form = word.removesuffix("s")
+        verb = words.verbs.get(form.removesuffix("e") if form.endswith("ee") else form, (word, False))[0]  # "abonnées"
     if verb in untold or verb == "be":
         return ""
     if is_name and words.language != "de":  # where every noun has a capital

@@ -8,7 +8,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
-from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
 
 _IN_FULL: Final = 2  #: words, at least
@@ -35,11 +35,23 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     every = frozenset[str]().union(*wanted)
     if _is_of_others_thing(found, old, every, words, known) or not _begins_with(found, every, words, known):
         return False
-    value = {plain(word, words, known) for word in (*old.core, *old.rest)} - {""}
-    if phrase.isdisjoint(value) and not _is_over(found):
+    doer, value = old.subject, frozenset((*old.core, *old.rest))
+    is_turned = _is_turned(found, old)
+    if is_turned:
+        doer, value = value, doer
+    if _is_over(found):
+        return True
+    if phrase.isdisjoint({plain(word, words, known) for word in value} - {""} | (value if is_turned else NOBODY)):
         return False
-    doer = {plain(word, words, known) for word in old.subject - SPEAKING} | (old.subject - SPEAKING)
-    return _is_over(found) or phrase.isdisjoint(doer - {""})
+    return phrase.isdisjoint({plain(word, words, known) for word in doer - SPEAKING} | doer - SPEAKING - {""})
+
+
+def _is_turned(found: Withdrawal, old: Statement) -> bool:
+    """Return whether only one is in the passive: "is guarded by trolls", and "the trolls no longer guard"."""
+    if old.language != "en":
+        return False
+    is_passive = old.verb == "be" and old.link.endswith(" by")
+    return is_passive is not any(word == "by" for word, _ in found.phrase)
 
 
 def _begins_with(found: Withdrawal, said: frozenset[str], words: AlphabeticLexicon, known: Cues) -> bool:

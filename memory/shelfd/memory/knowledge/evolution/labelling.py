@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
@@ -61,11 +62,15 @@ def read_label(sentence: str) -> Statement | None:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
     named = _named(label, match["label"], words)
     names_one = _names_one(named)
-    if not _is_label(named, words) or not _is_value(value.words, words, names_one=names_one):
+    if (
+        _tells_of_change(label.words, words)
+        or not _is_label(named, words)
+        or not _is_value(value.words, words, names_one=names_one)
+    ):
         return None
-    if not names_one and len(value.words) > 1 and value.words[0] in words["nouns"]:  # "CVE-2026-1182: severity high"
-        named = [*named, value.words[0]]
-        value = value._replace(words=value.words[1:])
+    if not names_one and (ends := _attribute_ends(value.words, words)):  # "CVE-2026-1182: severity high"
+        named = [*named, *value.words[:ends]]
+        value = value._replace(words=value.words[ends:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
     if not names_one and _is_counted(value.words, words):  # "nova-2: 16 GB RAM"
         return stated(named, _HAS[words.language], value.words, amounts, label.proper | value.proper, words)
@@ -79,6 +84,21 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
         return found
     return None
+
+
+def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether what stands before a colon is a clause: "Mire a changé de serveur: ...", and no label."""
+    changes = words["triggers"]
+    return any(word in words["perfect"] and (after in changes or after in _BEEN) for word, after in pairwise(label))
+
+
+_BEEN: Final = ("been", "sido", "ete")
+
+
+def _attribute_ends(said: list[str], words: AlphabeticLexicon) -> int:
+    """Return where an attribute ends that a value is told behind: "favourite colour teal"; 0 if there is none."""
+    at = int(said[:1] != [] and said[0] in words["modifiers"])
+    return at + 1 if len(said) > at + 1 and said[at] in words["nouns"] else 0
 
 
 def read_lines(sentence: str) -> list[Statement]:

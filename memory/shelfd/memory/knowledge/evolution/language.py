@@ -16,6 +16,7 @@ _WRITTEN: Final = {
     "es": re.compile("[áéíóúñ¿¡]"),
     "fr": re.compile(r"[éàâèêëîïôûùœç]|\b(?:[dlnjsmtc]|qu)['’](?=\w\w)", re.IGNORECASE),
 }
+_ELIDED: Final = re.compile(r"(?<!\w)[dl]'(?=\w\w)", re.IGNORECASE)  #: an article, or "of", that lost its vowel
 _SIGNS: Final = "'.,:"
 _GERMAN, _FRENCH = ALPHABETIC.index("de"), ALPHABETIC.index("fr")
 _SPANISH_END: Final = re.compile(r"(?:[ao]s?|dad|cion)\W?$")
@@ -40,14 +41,14 @@ def language_of(text: str) -> str:
     others, foreign, shares = telling()
     words = _words_of(text)
     is_german = "am" in words and _is_german_am(words)
-    if (foreign if text.isascii() else others).isdisjoint(words) and not is_german:  # as most
+    is_french = "'" in text and _ELIDED.search(text) is not None
+    if (foreign if text.isascii() else others).isdisjoint(words) and not is_german and not is_french:  # as most
         return ALPHABETIC[0]
     counts = sum(map(shares.__getitem__, shares.keys() & words))
     found = [counts >> at * COUNT_BITS & COUNTED for at in range(len(ALPHABETIC))]
     if is_german:
         found[_GERMAN] += 2
-    if " :" in text:
-        found[_FRENCH] += 1
+    found[_FRENCH] += (" :" in text) + is_french
     most = max(found)
     best = [language for language, count in zip(ALPHABETIC, found, strict=True) if count == most]
     return best[0] if len(best) == 1 else _written_as(text, best)
@@ -71,9 +72,14 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
         spanish = sum(_SPANISH_END.search(fold(word)) is not None for word in long)
         french = sum(_FRENCH_SOUND.search(fold(word)) is not None for word in long)
         is_spanish = spanish > french or (spanish == french and text.isascii() and " :" not in text)
+        is_spanish = is_spanish and _FRENCH_BEGIN.match(text) is None
         best.remove("fr" if is_spanish else "es")
     return best[0]
 
 
-_FRENCH_SOUND: Final = re.compile(r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|que$|[eiu]t$|[iu]s$|eur$|[xy]$|ez$")
+_FRENCH_SOUND: Final = re.compile(
+    r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|ques?$|[eiu]t$|[iu]s$|eur$|[xyu]$|ez$|^les$"
+)
+#: How no Spanish text begins that has no more words of its own: "Le vélo", "Josselin a un vélo".
+_FRENCH_BEGIN: Final = re.compile(r"Les? |\S+ a (?:une?|le) ")
 _SHORT: Final = 2  #: letters of words that end in all languages alike

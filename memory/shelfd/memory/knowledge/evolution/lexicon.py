@@ -23,6 +23,8 @@ YOU: Final = "@you"
 
 #: Languages with spaces between words; the first is what a text is read as that nothing speaks for.
 ALPHABETIC: Final = ("en", "de", "es", "fr")
+#: Languages in which a noun stands before what describes it.
+NOUN_FIRST: Final = ("es", "fr")
 #: Bits of a count of words, and the largest: more than a text that is read can have.
 COUNT_BITS: Final = 12
 COUNTED: Final = (1 << COUNT_BITS) - 1
@@ -210,7 +212,7 @@ def _lists(text: Mapping[str, str], verbs: AbstractSet[str], futures: frozenset[
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["unreal_words"] |= futures
     lists["told_of"] = frozenset(
-        word for group in text["attributes"].split("|") for word in group.partition("/")[2].split() if word[:3] == "be_"
+        word for group in text["attributes"].split("|") for word in group.split("/")[1].split() if word[:3] == "be_"
     )
     lists["supposing"] = lists["unreal_words"] - futures - lists["intending"]
     lists["times"] = lists["months"] | lists["weekdays"]

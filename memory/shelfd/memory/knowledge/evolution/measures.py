@@ -92,7 +92,7 @@ def measure_of(statement: Statement) -> Measure | None:
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
-    if not _is_told(statement) or any(_kind(word) not in ("", _DAY) for word in statement.subject):
+    if not _is_told(statement) or any(_kind(word) not in _NAMING for word in statement.subject):
         return None  # "deploy 1843 failed" measures nothing
     needs_attribute = kind in ("code", _LABEL)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
@@ -101,7 +101,7 @@ def measure_of(statement: Statement) -> Measure | None:
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
-    if kind == "~" and not statement.event and (day := _day_of(words, statement.subject)):
+    if kind == "~" and not statement.event and (day := _day_of(words, statement)):
         kind, value = _WHEN, f"{day} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
@@ -144,10 +144,12 @@ def _is_told(statement: Statement) -> bool:
     return statement.effect is _SAYS or statement.effect in _CHANGING
 
 
-def _day_of(words: tuple[str, ...], subject: frozenset[str]) -> str:
-    """Return the date among *words*, "" if there is none, or if it says of which thing they speak."""
-    day = next((word for word in words if _kind(word) == _DAY), "")
-    return "" if day in subject else day
+def _day_of(words: tuple[str, ...], statement: Statement) -> str:
+    """Return the date among *words*, or the day of what is weekly; "" if there is none, or if it says what is meant."""
+    lists = lexicon(statement.language).lists
+    days = lists["weekdays"] if not lists["once"].isdisjoint(words) else frozenset[str]()
+    day = next((word for word in words if _kind(word) == _DAY or (word[0] == "~" and word[1:] in days)), "")
+    return "" if day in statement.subject else day
 
 
 def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:
@@ -173,6 +175,11 @@ def _ages(language: str) -> frozenset[str]:
 
 #: A date of a year, and no year.
 _DAY: Final = "day"
+_NAMING: Final = (
+    "",
+    _DAY,
+    "code",
+)  #: what words may be that tell of what something is measured: node n-17
 _WHEN: Final = "when"  #: a date and a time of the day
 #: A number that belongs to the noun before it, as in "port 8080".
 _LABEL: Final = "number"
@@ -187,6 +194,8 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
         if word[:_LETTERS].isalpha():
             continue  # a name with a number, and no measure
         if found := word if word[0] == "#" else _kind(word):
+            if found == "code" and word in subject:
+                continue
             if found == _DAY and not day:
                 day = word
                 continue

@@ -85,6 +85,8 @@ def turned(
     is_chosen = not lists["modifiers"].isdisjoint(after) and lists["modifiers"].isdisjoint(bare)
     if is_owned and (is_chosen or (_is_attribute(after, lexicon) and not _is_attribute(bare, lexicon))):
         return after, bare
+    if is_owned and lexicon.language == "fr" and bare == subject and _is_somebodys(after, lexicon):
+        return after, bare  # "Roseline est l'infirmière de papi"
     is_name = proper.issuperset(bare[1:]) and not proper.isdisjoint(bare) and lexicon.language != "de"
     if is_name and _is_the_only(after, lexicon):
         return after, bare
@@ -99,6 +101,13 @@ def _is_the_only(words: list[str], lexicon: AlphabeticLexicon) -> bool:
     at = next((at for at, word in enumerate(words) if at > 1 and word in lists["of"]), 0)
     head = head_of(words, lexicon)
     return at > 0 and at < len(words) - 1 and head.isalpha() and head not in lists["relations"]
+
+
+def _is_somebodys(words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether words name who, or what, somebody has one of by a noun: the nurse of Ida, and nothing else."""
+    lists = lexicon.lists
+    is_elsewhere = not (lists["prepositions"] - lists["of"]).isdisjoint(words)
+    return not is_elsewhere and head_of(words, lexicon) in lists["concrete_nouns"]
 
 
 def _is_attribute(words: list[str], lexicon: AlphabeticLexicon) -> bool:
