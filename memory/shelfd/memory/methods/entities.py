@@ -226,6 +226,8 @@ def add(tx: Transaction, params: AliasAddParams, call: Call) -> Outcome:
     key, canonical = key_of(type_, params.alias), key_of(type_, params.canonical)
     if key == canonical:
         raise InvalidParams("alias: is the same name as canonical", field="alias")
+    tx.admit_name(params.alias, "alias")  # what was left of two of them would be one name
+    tx.admit_name(params.canonical, "canonical")
     stored = tx.rows.entities.aliases(limit=ALIASES_KNOWN)
     known = Aliases(stored)
     if key in known.chain(type_, params.canonical):

@@ -48,6 +48,10 @@ _Changed: TypeAlias = Changed | Exception
 _Answered: TypeAlias = ReadAnswer | Exception
 
 
+#: Params by which later requests refer to a conversation, or to this one.
+_IDENTIFIERS = ("idempotency_key", "session_id", "new_session_id")
+
+
 class Service(Context):
     """Carries out calls on shelves.
 
@@ -128,6 +132,7 @@ class Service(Context):
     def _begin(
         self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[ReadAnswer], shelf: Shelf
     ) -> None:
+        _check_identifiers(shelf, call)
         shelf.enter()
         try:
             if isinstance(use_case, ReadMethod):
@@ -260,6 +265,17 @@ class Service(Context):
         except ShelfError as error:  # the next promotion looks again
             log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
         await self.jobs(shelf).start_unfinished()
+
+
+def _check_identifiers(shelf: Shelf, call: Call) -> None:
+    """Raise GovernanceViolation if a key or a new conversation is called by what must not be kept."""
+    said = vars(call.params)
+    for field in _IDENTIFIERS:
+        name = said.get(field)
+        if name is None or shelf.intake.is_name(name):
+            continue
+        if field != "session_id" or shelf.view.sessions.get(name) is None:
+            shelf.intake.admit_name(name, field, call.origin())
 
 
 def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> ReadAnswer | Awaitable[ReadAnswer]:
