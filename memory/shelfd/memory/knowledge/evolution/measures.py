@@ -82,9 +82,9 @@ def _is_said_alike(new: Statement, old: Statement) -> bool:
     if (new.subject, new.verb, new.link) != (old.subject, old.verb, old.link):
         return False
     is_of_noun = not lexicon(new.language)["nouns"].isdisjoint(new.subject)
-    week = {} if is_of_noun else week(new.language)  # who cleans on Mondays may do so on Thursdays as well
+    days = {} if is_of_noun else week(new.language)  # who cleans on Mondays may do so on Thursdays as well
     said, before = (
-        ["#" if _kind(word) or word.isdigit() or word in week else word for word in each.words] for each in (new, old)
+        ["#" if _kind(word) or word.isdigit() or word in days else word for word in each.words] for each in (new, old)
     )
     return said == before
 
