@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError, Unavailable
+from shelfd.memory.recall.particulars import ShelfParticulars
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Changes that are read before an answer, and how long at most: a long text takes a while.
@@ -56,7 +57,7 @@ def is_partial(state: Mapping[str, Any]) -> bool:
 
 
 async def read_all(shelf: Shelf, call: Call) -> None:
-    """Have all notes read for what they mention, however much that is, and be found by their words.
+    """Have all notes read for what they mention, however much that is, and be found by all their words.
 
     Raises:
         Unavailable: If that takes longer than 5 s, or than the caller said to wait. It goes on by itself.
@@ -68,8 +69,11 @@ async def read_all(shelf: Shelf, call: Call) -> None:
             await shelf.enrichment.reach()
             while shelf.tracks.state()["state"] != "ready":
                 await shelf.clock.sleep(_WHILE_WARMING)
+            await shelf.reach(None)
+            await shelf.tracks.complete(ShelfParticulars)
     except TimeoutError:
         shelf.enrichment.hasten()
+        shelf.tracks.catch_up(ShelfParticulars)
         state = _read_so_far(shelf)
         text = f"notes are still being read for what they mention ({state['share']:.1%}) and none must be missed"
         raise Unavailable(f"{text}; ask again, or with a longer timeout_ms", reason="WARMING", index=state) from None
