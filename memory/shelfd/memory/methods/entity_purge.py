@@ -11,12 +11,14 @@ from shelfd.memory.knowledge.entities.kinds import family, shown
 from shelfd.memory.knowledge.position import aliases_changed
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.aliases import REMOVED
 from shelfd.memory.methods.caught_up import read_all
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.named_anywhere import notes_naming
 from shelfd.memory.methods.registry import procedure
 from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.ports.log import Entry
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import check_no_intake
 from shelfd.memory.tending.purge import begin_purge
@@ -45,7 +47,7 @@ async def purge(context: Context, call: Call) -> dict[str, Any]:
     params = cast("EntityPurgeParams", call.params)
     type_ = checked_type(params.entity_type, "entity_type", call)
     shelf = await context.shelf(call)
-    await read_all(shelf, call)
+    await read_all(shelf, call, words=True)
     doomed = await _doomed(shelf, type_, params.entity_value)
     canonical = shelf.enrichment.canonical(type_, params.entity_value)
     said = {
@@ -84,6 +86,7 @@ def _begin(tx: Transaction, doomed: _Doomed) -> Begun | Outcome:
     if doomed.aliases:
         for alias in doomed.aliases:
             tx.rows.entities.delete_aliases(alias.family, alias.alias)
+            tx.log(Entry(REMOVED, None, (), None, {"type": alias.family}))
         aliases_changed(tx)
     if not doomed.ids:
         return {"purged": 0, "still_in": [], "run_id": None}

@@ -132,12 +132,18 @@ class AliasAddResult(Result):
     alias: str
     canonical: str = Field(description="The name that stands for it and all that mean the same.")
     added: bool = Field(description="Whether that was anything new.")
+    replaced: str | None = Field(default=None, description="What it was another name of before, if of something else.")
+    replayed: bool | None = None
 
 
 class AliasRemoveResult(Result):
     """Answer of ``alias.remove``."""
 
     removed: bool
+    canonical: str | None = Field(
+        default=None, description="What it is another name of again, as it was before a caller said otherwise."
+    )
+    replayed: bool | None = None
 
 
 class AliasListParams(PageParams):
@@ -192,7 +198,14 @@ define("recall_cve", RecallCveParams, EntityRecallResult, need="read", summary="
 define("recall_actor", RecallActorParams, EntityRecallResult, need="read", summary="Notes that mention an actor.")
 define("recall_tool", RecallToolParams, EntityRecallResult, need="read", summary="Notes that mention a tool.")
 define("alias.add", AliasAddParams, AliasAddResult, need="write", summary="Say that two names mean the same.")
-define("alias.remove", AliasParams, AliasRemoveResult, need="write", summary="Take back that two names mean the same.")
+define(
+    "alias.remove",
+    AliasParams,
+    AliasRemoveResult,
+    need="write",
+    summary="Take back that two names mean the same.",
+    is_barrier=True,
+)
 define("alias.list", AliasListParams, AliasListResult, need="read", summary="Names that mean the same.")
 define("topic.list", TopicListParams, TopicListResult, need="read", summary="Nuggets and entities by their beginning.")
 define(
