@@ -73,6 +73,7 @@ def test_of_a_word_like_others_only_what_is_nothing_but_the_name_counts(type_: s
     assert is_named(Note(author="Rose"), "Rose", type_)
     assert is_named(Note(author="rose"), "Rose", type_)
     assert is_named(Note(subject="person:rose"), "Rose", type_)
+    assert not is_named(Note(author="Rose Miller"), "Rose", type_)
     assert is_named(Note(extra=Extra(aliases=("Rose",))), "Rose", type_)
     assert is_named(Note(extra=Extra(fields={"who": "Rose"})), "Rose", type_)
     assert not is_named(Note(extra=Extra(fields={"flower": "rose"})), "Rose", type_)
@@ -97,6 +98,8 @@ def test_common_words_beside_each_other_are_a_name_where_they_have_capitals() ->
 def test_an_identifier_is_one_as_a_whole() -> None:
     assert says("Write to box@example.org.", "box@example.org", "email")
     assert is_named(Note(author="Box@Example.org"), "box@example.org", "email")
+    assert says("<mailto:box@example.org>,x@y.org", "box@example.org", "email")
+    assert is_named(Note(author="Karla <box@example.org>"), "box@example.org", "email")
     assert not says("Write to mailbox@example.org.", "box@example.org", "email")
     assert not says("Version 1.2.3 is out", "1.2", "version")
     assert says("Version 1.2 is out", "1.2", "version")
@@ -105,6 +108,8 @@ def test_an_identifier_is_one_as_a_whole() -> None:
 def test_what_is_said_beside_a_name_need_not_be_there() -> None:
     assert says("karla wolff rang", "Dr. Karla Wolff")
     assert says("We asked dr okafor", "Dr. Okafor")
+    assert is_named(Note(author="Dr. Okafor"), "Okafor")
+    assert is_named(Note(subject="person:frau-amsel"), "Amsel")
     assert says("apt28 came", "APT-28", "actor")
 
 

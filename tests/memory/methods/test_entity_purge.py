@@ -7,6 +7,10 @@ from typing import Any, Final
 import pytest
 
 from fakes import Api, memory
+from shelfd.memory.errors import Conflict
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.tending.purge import new_cursor, purge_some
 from shelfd.storage import SqliteStores
 
 TOLD = (
@@ -146,6 +150,16 @@ async def test_one_job_purges_however_many_notes_there_are(api: Api, monkeypatch
     (job,) = (await api.call("job.list"))["jobs"]
     assert (job["progress"], job["state"]) == ({"done": 70, "total": 70}, "done")
     assert api.shelf().view.jobs.pieces(job["id"], after=-1, limit=9) == []
+
+
+async def test_a_purge_whose_list_of_notes_is_gone_does_not_say_that_it_is_done(
+    api: Api,
+) -> None:
+    def lose(tx: Transaction) -> None:
+        purge_some(tx, new_cursor(total=70), {"pieces": 3, "job": "job-none"})
+
+    with pytest.raises(Conflict, match="ask for the purge again"):
+        await api.shelf().commit(Origin("test", "test"), lose)
 
 
 async def test_a_type_that_does_not_exist_is_refused(api: Api) -> None:

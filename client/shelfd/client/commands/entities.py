@@ -13,6 +13,7 @@ from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.patience import ask_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import is_unicode, warn
 from shelfd.client.texts import needed
@@ -132,13 +133,13 @@ def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: boo
     base = given({"entity_value": name, "shelf": shelf})
 
     def ask(tried: str) -> dict[str, Any]:
-        return _when_read(client, {**base, "entity_type": tried, "dry_run": True})
+        return _when_read(client, socket, {**base, "entity_type": tried, "dry_run": True})
 
-    with daemon(socket) as client:
+    with daemon(socket, timeout_s=None) as client:
         wanted, result = (type_, ask(type_)) if type_ else _known(client, shelf, name, ask)
         is_left = not is_dry and bool(result["notes"] or result["aliases"])
         while is_left:
-            result = _when_read(client, {**base, "entity_type": wanted})
+            result = _when_read(client, socket, {**base, "entity_type": wanted})
             is_left = bool(result["remaining"])
     if as_json:
         print_json(result)
@@ -183,12 +184,12 @@ def _counted(notes: int) -> str:
     return "1 note" if notes == 1 else f"{notes} notes"
 
 
-def _when_read(client: Client, params: dict[str, Any]) -> dict[str, Any]:
-    """Purge once all notes were read for what they mention, however long that takes."""
+def _when_read(client: Client, socket: str | None, params: dict[str, Any]) -> dict[str, Any]:
+    """Purge once all notes were read for what they mention, however long that takes, and the purge."""
     with ProgressLine("per cent of the notes read") as line:
         while True:
             try:
-                answer: dict[str, Any] = client.call("entity.purge", params)
+                answer: dict[str, Any] = ask_patiently(client, socket, "entity.purge", params)
             except RpcFailure as failure:
                 if failure.data.get("reason") != "WARMING":
                     raise

@@ -38,7 +38,11 @@ async def notes_naming(shelf: Shelf, type_: str, value: str) -> NamedNotes:
     known = shelf.view.entities.called(shelf.enrichment.same(type_, value))
     names = sought_names(type_, [*shelf.enrichment.spellings(type_, value), *(one.value for one in known)])
     others: dict[int, str] = {}
-    rows = sorted({row for name in names for row in _having(shelf, name)}.difference(taken), reverse=True)
+    found: set[int] = set()
+    for name in names:
+        found.update(_having(shelf, name))
+        await asyncio.sleep(0)
+    rows = sorted(found.difference(taken), reverse=True)
     for begin in range(0, len(rows), _PAGE):
         size = 0
         for row, note in sorted(shelf.view.notes.by_rows(rows[begin : begin + _PAGE]).items(), reverse=True):

@@ -18,6 +18,7 @@ class ShelfParticulars(Projection):
 
     name: ClassVar[str] = "particulars"
     is_lazy: ClassVar[bool] = True
+    at_once: ClassVar[int] = 32  # most have nothing, but fields may be long
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view, settings

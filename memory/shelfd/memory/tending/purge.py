@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
+from shelfd.memory.errors import Conflict
 from shelfd.memory.jobs.work import Begun, JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -146,6 +147,8 @@ def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tu
         number, skipped = divmod(first, IDS_OF_PIECE)
         pieces = tx.rows.jobs.pieces(params["job"], after=number - 1, limit=2)
         ids = [note_id for _, piece in pieces for note_id in piece["ids"]][skipped : skipped + NOTES_AT_ONCE]
+        if not ids and first < cursor["total"]:
+            raise Conflict("which notes were left is not known any more; ask for the purge again")
         return [((at, 0), note_id) for at, note_id in enumerate(ids, first)]
     if "ids" in params:
         return [((at, 0), params["ids"][at]) for at in range(first, min(first + NOTES_AT_ONCE, len(params["ids"])))]

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, permutations
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.entities.kinds import IDENTIFIER_TYPES
+from shelfd.memory.knowledge.entities.kinds import IDENTIFIER_TYPES, key_of
 from shelfd.memory.knowledge.entities.phrases import words_of_name
 from shelfd.memory.knowledge.entities.segment import word_lists
 from shelfd.memory.notes.note import Note
@@ -31,7 +31,8 @@ _KATAKANA: Final = "[\u30a1-\u30fa\u30fc]"
 #: Names of more words are looked for as they are, and with the last word first or the first one last.
 _REARRANGED: Final = 3
 _LONGEST: Final = 512  #: characters of what is nothing but a name
-_AROUND: Final = ".,;:!?'\"()[]{}<>`*“”„‘’«»"
+_APART: Final = re.compile(r"[\s,;|<>()\[\]{}\"]+")
+_AROUND: Final = ".:!?'`*“”„‘’«»"
 
 
 class SoughtName(NamedTuple):
@@ -39,12 +40,14 @@ class SoughtName(NamedTuple):
 
     Attributes:
         words: Its words, in small letters.
+        type: As what.
         is_identifier: Whether every sign of it counts.
         is_plain: Whether its words may be words like others, so that more than the words has to be there.
         is_clear: Of a single word, whether that is a name and nothing else.
     """
 
     words: tuple[str, ...]
+    type: str
     is_identifier: bool = False
     is_plain: bool = False
     is_clear: bool = False
@@ -60,7 +63,7 @@ class SoughtName(NamedTuple):
         return self._is_all_of_something(note) or (len(self.words) > 1 and bool(those) and self._has_capitals(note))
 
     def _is_among(self, text: str) -> bool:
-        parts = [part.strip(_AROUND) for part in text.split()]
+        parts = _parts(text)
         size, wanted = len(self.words), list(self.words)
         return any(parts[at : at + size] == wanted for at in range(len(parts) - size + 1))
 
@@ -74,7 +77,9 @@ class SoughtName(NamedTuple):
         return any((is_enough or text[:1].isupper()) and self._is(text) for text in beside)
 
     def _is(self, text: str) -> bool:
-        return len(text) <= _LONGEST and _words(text) == self.words
+        if len(text) > _LONGEST:
+            return False
+        return _words(text) == self.words or key_of(self.type, text) == key_of(self.type, " ".join(self.words))
 
     def _has_capitals(self, note: Note) -> bool:
         """Whether the words that say something have capitals where they stand beside each other."""
@@ -109,17 +114,23 @@ def sought_names(type_: str, names: Iterable[str]) -> list[SoughtName]:
     found: dict[tuple[str, ...], SoughtName] = {}
     for name in names:
         if type_ in IDENTIFIER_TYPES:
-            way = tuple(_plain(name).casefold().split())
-            found[way] = SoughtName(way, is_identifier=True)
+            way = tuple(_parts(_plain(name).casefold()))
+            found[way] = SoughtName(way, type_, is_identifier=True)
             continue
         plain = _plain(name)
         for way in (_words(plain), _words(" ".join(words_of_name(type_, plain)))):
             if way and way not in found:
-                found[way] = SoughtName(way, is_plain=_is_plain(way), is_clear=_is_clear(type_, way))
+                found[way] = SoughtName(way, type_, is_plain=_is_plain(way), is_clear=_is_clear(type_, way))
     for way in list(found):
         if len(way) > 1 and not found[way].is_plain and not found[way].is_identifier:  # "karlawolff"
-            found["".join(way),] = SoughtName(("".join(way),))
+            found["".join(way),] = SoughtName(("".join(way),), type_)
     return [one for way, one in found.items() if way]
+
+
+def _parts(text: str) -> list[str]:
+    """Return what may be identifiers in a text, each as a whole."""
+    parts = (part.strip(_AROUND) for part in _APART.split(text))
+    return [part.removeprefix("mailto:") for part in parts if part]
 
 
 def _is_plain(words: Sequence[str]) -> bool:
