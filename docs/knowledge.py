@@ -118,6 +118,14 @@ shelfd remember "The spare key is in the blue box." -n team
 shelfd remember "the spare key is now in the blue box" -n team --evolve""",
     ),
     Step(
+        "Without a number, `shelfd undo` takes back what was done last: a run, or what a new note did to older ones."
+        " On a terminal\nit says what that is, and asks. What it would do, and what else can be taken back:",
+        """shelfd undo --dry-run
+shelfd runs --limit 3
+shelfd undo
+shelfd recall "when is the review" -n team""",
+    ),
+    Step(
         "What cannot both be true and what nothing decides is a conflict. Both notes stay until somebody does:",
         """shelfd remember "Paul's blood type is A positive." -n team
 shelfd remember "Paul's blood type is AB negative." -n team --evolve

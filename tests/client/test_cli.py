@@ -315,6 +315,18 @@ def test_call_takes_any_method_and_params_from_stdin(daemon: FakeDaemon) -> None
 
 
 @pytest.mark.parametrize(
+    "params",
+    ['{"query": "a", "query": "b"}', '{"query": "a", "query": "a"}', '{"x": [{"query": 1, "y": 2, "query": 3}]}',
+     '{"query": "a", "qu\\u0065ry": "b"}'],
+)  # fmt: skip
+def test_a_param_that_is_given_twice_is_refused(daemon: FakeDaemon, params: str) -> None:
+    done = shelfd("call", "recall", params, "--socket", str(daemon.path))
+    assert (done.returncode, done.stdout) == (os.EX_USAGE, "")
+    assert done.stderr == "shelfd: params are not clear: 'query' is given twice\n"
+    assert daemon.asked == []
+
+
+@pytest.mark.parametrize(
     ("error", "status"),
     [
         (rpc_error(-32601), os.EX_USAGE),

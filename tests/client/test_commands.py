@@ -248,11 +248,11 @@ def test_nuggets_and_shelves(told: Told) -> None:
     assert shelfd("nuggets", "edit", "diary", "--not-only-local", "--max-facts", "5", *mine).returncode == 0
     assert "expires after 9 days, at most 5 facts" in told.out("nuggets")
     assert shelfd("nuggets", "rename", "life", "living", *mine).stdout == "living  renamed\n"
-    assert shelfd("nuggets", "clear", "living", *mine).stdout.endswith(": 1 notes hidden\n")
+    assert shelfd("nuggets", "clear", "living", *mine).stdout.endswith(": 1 note hidden\n")
     told.out("undo")
     assert told.json("facts", "living")["facts"][0]["value"] == "42"
     assert shelfd("nuggets", "remove", "living", "--purge", *mine).returncode == EXIT_USAGE
-    assert shelfd("nuggets", "remove", "living", "--purge", "-y", *mine).stdout == "living: 1 notes purged\n"
+    assert shelfd("nuggets", "remove", "living", "--purge", "-y", *mine).stdout == "living: 1 note purged\n"
     name = f"{told.shelf}-more"
     assert shelfd("shelves", "create", name, *socket).stdout == f"{name}  created\n"
     assert name in shelfd("shelves", *socket).stdout
@@ -274,29 +274,6 @@ def test_what_is_not_there_names_what_is(told: Told) -> None:
     assert "note-memory-0" in told("note", "note-memory-0").stderr
 
 
-def test_the_last_run_is_undone_and_not_an_undo(told: Told) -> None:
-    assert told("undo").returncode == EXIT_NO_INPUT
-    notes = [told.id(f"number {number}", "--nugget", nugget) for number, nugget in enumerate(("a", "b"))]
-    mine = ("--socket", told.daemon.socket, "--shelf", told.shelf)
-    runs = [shelfd("nuggets", "clear", name, *mine).stdout.partition(":")[0] for name in ("a", "b")]
-    told.out("reflect")  # finds nothing to change
-    assert told.out("undo", "--dry-run") == f"would undo {runs[1]}\n"
-    undone = told.out("undo").partition(":")[0]
-    assert told.out("undo", "--dry-run") == f"would undo {runs[0]}\n"
-    told.out("undo", undone)  # takes the undo back: the second clear holds again
-    assert told.out("undo", "--dry-run") == f"would undo {runs[1]}\n"
-    told.out("undo")
-    told.out("undo")
-    assert told("undo").returncode == EXIT_NO_INPUT
-    assert {note["id"] for note in told.json("notes")["notes"]} == set(notes)
-    change = told.json("log", "-k", "1")["log"][0]["tx"]
-    edited = told.json("edit", notes[0], "changed")["note"]
-    last = told.json("log", "-k", "1")["log"][0]["tx"]
-    assert (edited["content"], last > change) == ("changed", True)
-    assert "1 undone" in told.out("undo", str(last))
-    assert told.json("note", notes[0])["note"]["content"] == "number 0"
-
-
 def test_reflect_goes_on_until_nothing_is_left(told: Told) -> None:
     for number in range(25):
         told.daemon.call("remember", content=f"The  kettle number {number} is green", shelf=told.shelf)
@@ -306,7 +283,7 @@ def test_reflect_goes_on_until_nothing_is_left(told: Told) -> None:
     assert everything["remaining"] == 0
     assert len(everything["runs"]) > 1
     again = told.out("reflect", "--all")
-    assert again.startswith("1 runs: ")
+    assert again.startswith("1 run: ")
     assert "0 remaining" in again
     assert told("reflect", "--all", "--dry-run").returncode == EXIT_USAGE
 

@@ -63,7 +63,6 @@ def test_formats_are_recognised_by_what_a_file_holds(tmp_path: Path) -> None:
         ("a.json", '{"commits": []}', "nuggets", "; this is an object with `commits`"),
         ("a.json", '{"facts": []}', "luker", "; this is an object with `facts`"),
         ("a.jsonl", '{"a": 1}\n{"b": 2}\n', None, "; of this, no line is a message"),
-        ("a.jsonl", "", None, "; of this, no line is a message"),
         ("a.json", '{"facts": []}', "sillytavern", "; of this, no line is a message"),
     ],
 )  # fmt: skip
@@ -74,6 +73,17 @@ def test_what_is_of_no_format_is_said_with_what_was_seen(
     with pytest.raises(Unusable) as refused:
         recognise(str(tmp_path / name), asked)
     assert (refused.value.why, refused.value.status) == (EXPECTED + seen, os.EX_DATAERR)
+
+
+@pytest.mark.parametrize("asked", [None, "sillytavern", "luker", "nuggets"])
+@pytest.mark.parametrize(("name", "content"), [("a.jsonl", ""), ("a.json", ""), ("a.json", "\ufeff \n\n"), ("a", "")])
+def test_a_file_that_holds_nothing_is_said_to_be_empty(
+    tmp_path: Path, name: str, content: str, asked: str | None
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(Unusable) as refused:
+        recognise(str(tmp_path / name), asked)
+    assert (refused.value.why, refused.value.status) == ("is empty: there is nothing to import", os.EX_DATAERR)
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

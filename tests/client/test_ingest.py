@@ -73,7 +73,7 @@ def test_a_request_holds_whole_turns() -> None:
 
 def test_a_transcript_is_read_once_and_again_when_it_has_grown(daemon: Daemon, tmp_path: Path) -> None:
     path = written(tmp_path / "t.jsonl", LINES[:6])
-    assert told(daemon, "ingest", str(path), "--dry-run").stdout == "kitchen-1: 1 turns would be read\n"
+    assert told(daemon, "ingest", str(path), "--dry-run").stdout == "kitchen-1: 1 turn would be read\n"
     first = json.loads(told(daemon, "ingest", str(path), "-n", "journey", "--json").stdout)
     assert (first["extracted"], first["skipped"], first["operations"] > 0) == (1, 0, True)
     written(path, LINES)
@@ -82,7 +82,9 @@ def test_a_transcript_is_read_once_and_again_when_it_has_grown(daemon: Daemon, t
     assert told(daemon, "ingest", str(path)).stdout == "kitchen-1: 0 turns read, 2 known, 0 operations\n"
     assert "book the night train" in told(daemon, "notes", "--nugget", "journey").stdout
     changed = [*LINES[:-1], {"role": "user", "content": "Something else."}]
-    assert "say something else than when they were read" in told(daemon, "ingest", str(written(path, changed))).stderr
+    assert (
+        "1 turn says something else than when it was read" in told(daemon, "ingest", str(written(path, changed))).stderr
+    )
 
 
 def test_what_cannot_be_read_is_named(daemon: Daemon, tmp_path: Path) -> None:

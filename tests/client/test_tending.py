@@ -68,6 +68,7 @@ ANSWERS: dict[str, Any] = {
         RUN, {**RUN, "status": "failed", "error": "StoreBusy", "reason": "manual", "run_id": "run-0"},
         {**RUN, "status": "running", "finished_at": None, "run_id": "run-2"},
     ]},
+    "get_stats": {"last_seq": 0},
 }  # fmt: skip
 
 
@@ -120,6 +121,17 @@ def test_jobs_say_how_far_they_are(daemon: FakeDaemon) -> None:
         "2026-01-31 10:00:00+01:00  job-0  undo  dead (KeyError)  3       home",
     ]
     assert daemon.params("job.list") == {"limit": 5, "unfinished": True, "shelf": "default"}
+
+
+def test_of_a_thousand_notes_a_job_names_three(daemon: FakeDaemon) -> None:
+    ids = [f"note-{number}" for number in range(1000)]
+    daemon.answers["job.list"] = {"jobs": [{**JOB, "nugget": None, "note_ids": ids}]}
+    daemon.answers["job.get"] = {"job": {**JOB, "nugget": None, "note_ids": ids}}
+    assert ran(daemon, "jobs").endswith("note-0, note-1, note-2 and 997 more\n")
+    assert "note_ids    note-0, note-1, note-2 and 997 more\n" in ran(daemon, "jobs", "get", "job-1")
+    assert json.loads(ran(daemon, "jobs", "--json"))["jobs"][0]["note_ids"] == ids
+    daemon.answers["job.list"] = {"jobs": [{**JOB, "nugget": None, "note_ids": ids[:3]}]}
+    assert ran(daemon, "jobs").endswith("  note-0, note-1, note-2\n")
 
 
 @pytest.mark.parametrize("what", ["get", "retry", "cancel"])
@@ -192,7 +204,8 @@ def test_undo_names_its_own_run_and_what_stays(daemon: FakeDaemon) -> None:
     ],
 )
 def test_json_is_the_answer_and_trouble_a_status(daemon: FakeDaemon, command: str, method: str) -> None:
-    assert json.loads(ran(daemon, command, "--json")) == ANSWERS[method]
+    more: dict[str, Any] = {"undoable": []} if command == "runs" else {}
+    assert json.loads(ran(daemon, command, "--json")) == {**ANSWERS[method], **more}
     daemon.answers[method] = rpc_error(-32003, retryable=True)
     done = shelfd(command, "--socket", str(daemon.path))
     assert (done.returncode, done.stdout) == (os.EX_TEMPFAIL, "")

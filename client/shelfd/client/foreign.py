@@ -42,14 +42,26 @@ class Unusable(Exception):
         self.status = status
 
 
+def refuse_blank(path: str, beginning: bytes) -> None:
+    """Refuse a file of which this is the beginning if that is nothing but blanks, or not even that.
+
+    Raises:
+        Unusable: If so.
+    """
+    if not beginning.removeprefix(b"\xef\xbb\xbf").strip():
+        raise Unusable(path, "is empty: there is nothing to import", os.EX_DATAERR)
+
+
 def load(path: str) -> Any:  # noqa: ANN401
     """Return what the file at *path* holds as JSON.
 
     Raises:
-        Unusable: If it cannot be read, or is not JSON.
+        Unusable: If it cannot be read, holds nothing, or is not JSON.
     """
     try:
-        return json.loads(Path(path).read_bytes(), parse_constant=_refuse_constant)
+        data = Path(path).read_bytes()
+        refuse_blank(path, data)
+        return json.loads(data, parse_constant=_refuse_constant)
     except OSError as error:
         raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
     except json.JSONDecodeError as error:

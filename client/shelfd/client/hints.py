@@ -24,6 +24,11 @@ _TOLD: Final = re.compile(
 )
 
 
+def command_of(method: str) -> str:
+    """Return the command that does what a *method* does; the method itself if there is none."""
+    return _COMMANDS.get(method, method)
+
+
 def as_commands(message: str) -> str:
     """Return a daemon's *message* with what to type for the methods that it tells to use."""
     return _TOLD.sub(lambda told: f"`shelfd {_COMMANDS.get(told[1]) or 'call ' + told[1]}`", message)

@@ -5,7 +5,7 @@ from typing import Any
 
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import REFUSED, ForeignBatch
-from shelfd.client.output import clean, print_table
+from shelfd.client.output import clean, counted, print_table
 from shelfd.client.streams import complain
 
 COUNTS = ("created", "updated", "unchanged")
@@ -99,7 +99,7 @@ class Report:
             names = {"extracted": "read", "skipped": "known", "refused": "refused"}
             said = {told: self.extracted[name] for name, told in names.items()}
             texts = [f"{number} {told}" for told, number in said.items() if number or told != "refused"]
-            rows.append(("turns", ", ".join([*texts, f"{self.extracted['operations']} operations"])))
+            rows.append(("turns", ", ".join([*texts, counted(self.extracted["operations"], "operation")])))
         print_table(rows)
 
 

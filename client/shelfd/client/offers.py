@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.failure import RpcFailure, Unsendable
-from shelfd.client.output import clean
+from shelfd.client.output import counted, in_one_line
 from shelfd.client.transport import Client, connect
 
 #: How long a daemon may take to answer while a person waits for the Tab key.
@@ -47,7 +47,7 @@ Ask = Callable[[Client, Unfinished], Iterable[Offer]]
 
 def _nuggets(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("nugget.list", {**asked.shelf, "limit": _MANY})["nuggets"]:
-        yield Offer(one["name"], f"{one['note_count'] - one['hidden_count']} notes")
+        yield Offer(one["name"], counted(one["note_count"] - one["hidden_count"], "note"))
 
 
 def _shelves(client: Client, _asked: Unfinished) -> Iterator[Offer]:
@@ -154,7 +154,7 @@ def offers(name: str, asked: Unfinished) -> list[Offer]:
     else:
         return []
     return [
-        Offer(value, clean(" ".join(about.split()))[:_SHOWN])
+        Offer(value, in_one_line(about)[:_SHOWN])
         for value, about in found
         if value.startswith(asked.begun) and value.isprintable()
     ]

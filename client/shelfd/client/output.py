@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from shelfd.client.streams import is_unicode
-from shelfd.client.terminal import cells, columns_of, cut, escaped, is_terminal, padded, styled
+from shelfd.client.terminal import cells, columns_of, cut, escaped, harmless, is_terminal, padded, styled
 
 Note = Mapping[str, Any]
 
@@ -47,12 +47,25 @@ def width() -> int:
 
 def clean(text: str) -> str:
     """Return *text* without characters that could steer a terminal, but for line ends and tabs."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return harmless(text)
+
+
+def in_one_line(text: str) -> str:
+    """Return *text* on one line.
+
+    Not all white space becomes a blank: a space that does not break, or is as wide as a sign, belongs to the text.
+    """
+    return " ".join(filter(None, _without_ends(text).split(" ")))
 
 
 def one_line(text: str, columns: int) -> str:
     """Return *text* on one line of at most *columns* columns, cut with an ellipsis."""
-    return cut(" ".join(clean(text).split()), columns)
+    return cut(in_one_line(text), columns)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return how many of a *thing* there are: ``1 note``, ``2 notes``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def local_time(moment: str) -> str:
@@ -75,7 +88,7 @@ def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (),
         header: Names of the columns, shown on a terminal only.
         right: Numbers of the columns that hold numbers.
     """
-    shown = [["" if cell is None else _in_one_line(str(cell)) for cell in row] for row in rows]
+    shown = [["" if cell is None else _without_ends(str(cell)) for cell in row] for row in rows]
     if not shown:
         return
     looks = [_LOOKS.get(name, "") for name in header] or [""] * len(shown[0])
@@ -96,7 +109,7 @@ def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (),
         print("  ".join(map(styled, parts, look)))
 
 
-def _in_one_line(text: str) -> str:
+def _without_ends(text: str) -> str:
     return clean(text).replace("\n", " ").replace("\t", " ")
 
 

@@ -19,6 +19,7 @@ FORMATS: Final = ("nuggets", "luker", "sillytavern", "zettelforge", "shelfd", *P
 _OF_NOTES: Final = ("zettelforge", "shelfd")
 #: Lines of a chat's beginning that are looked at for one that is a message.
 _LOOKED_AT: Final = 10
+_BEGINNING: Final = 65_536  #: bytes of a file by which it is known to hold nothing
 
 
 class ForeignSource(NamedTuple):
@@ -69,6 +70,8 @@ def _by_lines(path: str, asked: str | None) -> str | None:
             return "sillytavern"
         if asked is None and _has_text(path):
             return "jsonl"
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs 5 ms here
+            foreign.refuse_blank(path, file.read(_BEGINNING))
         raise Unusable(path, f"{foreign.EXPECTED}; of this, no line is a message", os.EX_DATAERR)
     return None
 

@@ -5,11 +5,21 @@ Whether colours are wanted is said by the environment, which is read here and in
 
 import json
 import os
+import re
 import sys
 from typing import Final, TextIO
 
 _NO_TERMINAL: Final = 1_000_000  #: columns: text that goes into a pipe is not cut
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+#: What can do harm where text is shown: controls but for line ends and tabs, what ends a line for some programs only,
+#: what turns the order of other signs, halves of signs, notes between the lines, and tags, which nobody sees. Tags that
+#: make the flag of a region, in the first group, are none. What has an unusual width or none, such as a space that does
+#: not break or a joiner, is a part of many scripts and of emoji.
+_HARMFUL: Final = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)"
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
@@ -37,11 +47,18 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
+def harmless(text: str) -> str:
+    """Return *text* without characters that could steer a terminal, or mislead who reads it; but line ends and tabs."""
+    if text.isprintable():
+        return text
+    return _HARMFUL.sub(lambda found: found[1] or "\N{REPLACEMENT CHARACTER}", text)
+
+
 def escaped(json_text: str) -> str:
-    """Return JSON with escapes for what could steer a terminal: it says the same."""
+    """Return JSON with escapes for what :func:`harmless` would take out: it says the same."""
     if json_text.isprintable():
         return json_text
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in json_text)
+    return _HARMFUL.sub(lambda found: found[1] or json.dumps(found[0])[1:-1], json_text)
 
 
 def cells(text: str) -> int:

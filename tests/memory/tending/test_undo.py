@@ -183,6 +183,46 @@ async def test_the_event_names_the_run_that_was_undone(api: Api) -> None:
     assert log[-1]["run_id"] not in (None, "run-1")
 
 
+async def undone_event(api: Api) -> dict[str, Any]:
+    """What the last event says, which has to be that something was taken back."""
+    seq = (await api.call("shelf.log", limit=1000))["last_seq"]
+    (event,) = (await api.call("events.since", seq=seq - 1))["events"]
+    assert event["type"] == "shelfd.reflection.undone.v1"
+    return dict(event["data"])
+
+
+async def test_the_event_names_the_transaction_that_was_undone(either: Api) -> None:
+    api = either
+    old = await api.remember("Anna works at Acme.")
+    await api.call("remember", content="Anna works at Initech.", evolve=True)
+    tx = await last_tx(api)
+    undone = await api.call("undo", tx=tx)
+    event = await undone_event(api)
+    assert (event["undone_tx"], event["run_id"], "undone_run_id" in event) == (tx, undone["run_id"], False)
+    assert (await api.note(old["id"])).get("superseded_by") is None
+    again = await api.call("reflection.undo", run_id=undone["run_id"])
+    assert (await undone_event(api))["undone_run_id"] == undone["run_id"]
+    assert (await api.note(old["id"]))["superseded_by"]
+    assert again["undone"] == undone["undone"]
+
+
+async def test_a_run_that_is_one_transaction_is_undone_with_it_and_another_one_is_not(either: Api) -> None:
+    api = either
+    run_id = (await api.call("remember_report", content="APT28 exploited CVE-2023-23397 in Norway."))["run_id"]
+    await api.call("undo", tx=await last_tx(api))
+    assert (await undone_event(api))["undone_run_id"] == run_id
+    one = await api.remember("three")
+    for content in ("four", "five"):
+
+        def write(tx: Transaction, content: str = content) -> None:
+            note = get_note(tx.rows, one["id"])
+            tx.change_note(note, note._replace(content=content))
+
+        await api.shelf().commit(RUN, write)
+    await api.call("undo", tx=await last_tx(api), principal=ROOT)
+    assert "undone_run_id" not in await undone_event(api)
+
+
 EDIT = st.one_of(
     st.fixed_dictionaries({"content": st.sampled_from(["one", "two", "three"])}),
     st.fixed_dictionaries({"title": st.sampled_from(["A", "B"])}),

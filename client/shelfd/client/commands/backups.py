@@ -13,7 +13,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import NotRunning
 from shelfd.client.invocation import call, given, reported
 from shelfd.client.offline import call_offline
-from shelfd.client.output import clean, local_time, notice, print_json, print_table
+from shelfd.client.output import clean, counted, local_time, notice, print_json, print_table
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import warn
 from shelfd.client.terminal import is_terminal
@@ -112,7 +112,7 @@ def _say_restored(result: Mapping[str, Any]) -> None:
     for one in result["kept"]:
         warn(f"stays as it is: {one['field']} of {one['note_id']} ({one['why']})")
     for kind, count in result["untouched"].items():
-        warn(f"stays as it is: {kind}, {count} times")
+        warn(f"stays as it is: {kind}, {counted(count, 'time')}")
 
 
 def move(

@@ -281,7 +281,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         fail("this cannot be undone, and there is nobody to ask; --yes says that it is meant", os.EX_USAGE)
     print(f"{question} Type yes: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() != "yes":

@@ -5,9 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call
-from shelfd.client.output import clean, local_time, notice, print_json
+from shelfd.client.failure import RpcFailure
+from shelfd.client.invocation import call, daemon
+from shelfd.client.output import clean, in_one_line, local_time, notice, print_json
 from shelfd.client.plain_command import PlainCommand
+from shelfd.client.transport import Client
 
 conflicts = typer.Typer(invoke_without_command=True)
 
@@ -59,11 +61,26 @@ def resolve(
     """
     if keep not in ("a", "b", "both"):
         raise typer.BadParameter("is none of a, b, both", param_hint="--keep")
-    result = call(socket, "conflict.resolve", {"id": conflict, "keep": keep, "shelf": shelf})
+    with daemon(socket) as client:
+        try:
+            result = client.call("conflict.resolve", {"id": conflict, "keep": keep, "shelf": shelf})
+        except RpcFailure as failure:
+            if failure.data.get("reason") == "RESOLVED":
+                failure.message += f"; {_how_to_change(client, shelf, conflict)}"
+            raise
     if as_json:
         print_json(result)
     else:
         _print(result["conflict"])
+
+
+def _how_to_change(client: Client, shelf: str, conflict_id: str) -> str:
+    from shelfd.client.undoable import command_to_undo, resolving  # for those who have changed their mind
+
+    tx = resolving(client, shelf, conflict_id)
+    if tx is None:
+        return "shelfd log shows when, and shelfd undo takes that back"
+    return f"to decide anew, take that back first: {command_to_undo(tx, shelf)}"
 
 
 def _print(conflict: dict[str, Any]) -> None:
@@ -71,4 +88,4 @@ def _print(conflict: dict[str, Any]) -> None:
     print(f"{conflict['id']}  {clean(conflict['nugget'])}  {state}")
     for name in ("a", "b"):
         note = conflict[name]
-        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(' '.join(note['content'].split()))}")
+        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {in_one_line(note['content'])}")

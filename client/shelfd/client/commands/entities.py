@@ -12,7 +12,7 @@ from shelfd.client.commands.changing import confirm
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import daemon, given
-from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.output import clean, counted, local_time, notice, one_line, print_found, print_json, print_table
 from shelfd.client.patience import ask_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import is_unicode, warn
@@ -165,7 +165,7 @@ def _known(client: Client, shelf: str, name: str, ask: Callable[[str], dict[str,
 def _print_purged(result: dict[str, Any], type_: str, *, is_dry: bool) -> None:
     count, names, staying = result["notes"], result["aliases"], result.get("staying", 0)
     if count:
-        what = f"{_counted(count)} about {type_} {clean(result['entity']['value'])}"
+        what = f"{counted(count, 'note')} about {type_} {clean(result['entity']['value'])}"
         print(f"{'would purge' if is_dry else 'purged'} {what}")
     elif names:
         print(f"{'would purge' if is_dry else 'purged'} no note, and {names} of its names")
@@ -175,13 +175,9 @@ def _print_purged(result: dict[str, Any], type_: str, *, is_dry: bool) -> None:
         print(clean(note_id) if is_dry else f"still in {clean(note_id)}")
     if staying:
         has = "has the words and stays" if staying == 1 else "have the words and stay"
-        print(f"{_counted(staying)} {has}: nothing shows that it is meant")
+        print(f"{counted(staying, 'note')} {has}: nothing shows that it is meant")
         for note_id in result["staying_ids"]:
             print(f"stays: {clean(note_id)}")
-
-
-def _counted(notes: int) -> str:
-    return "1 note" if notes == 1 else f"{notes} notes"
 
 
 def _when_read(client: Client, socket: str | None, params: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.exports import STDOUT, TO_FILE, NotWritable, write_markdown, written
 from shelfd.client.invocation import Stop, daemon
-from shelfd.client.output import clean, notice, print_json
+from shelfd.client.output import clean, counted, notice, print_json
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client
@@ -61,7 +61,7 @@ def export(
         print_json({"path": place, "format": found, "notes": lines.notes, "last_seq": lines.last_seq})
         return
     print(clean(place))
-    notice(f"{lines.notes} notes")
+    notice(counted(lines.notes, "note"))
 
 
 def _by_name(place: str) -> str:

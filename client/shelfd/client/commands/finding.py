@@ -7,7 +7,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.hints import as_commands
 from shelfd.client.invocation import call
-from shelfd.client.output import clean, local_time, notice, print_found, print_json
+from shelfd.client.output import clean, counted, local_time, notice, print_found, print_json
 from shelfd.client.texts import moment, needed
 
 Focus = Annotated[
@@ -167,8 +167,8 @@ def _print_why(result: dict[str, Any]) -> None:
         who = f" by {clean(lost['principal'])}" if "principal" in lost else ""
         print(f"    {lost['filter']}{when}{who}")
     if "rank" in result:
-        words = result["matched_words"]
-        print(f"    number {result['rank']} of {result['of']}, score {result['score']:.3f}, {words} words in common")
+        words = counted(result["matched_words"], "word")
+        print(f"    number {result['rank']} of {result['of']}, score {result['score']:.3f}, {words} in common")
 
 
 def context(

@@ -7,7 +7,7 @@ import typer
 from shelfd.client import imports
 from shelfd.client.commands import options
 from shelfd.client.formats import mapping
-from shelfd.client.output import clean, notice, print_json
+from shelfd.client.output import clean, counted, notice, print_json
 from shelfd.client.patience import call_patiently
 from shelfd.client.recognition import FORMATS
 
@@ -89,4 +89,4 @@ def snapshot(
         print_json(result)
         return
     print(clean(result["path"]))
-    notice(f"{result['notes']} notes")
+    notice(counted(result["notes"], "note"))

@@ -10,7 +10,7 @@ from shelfd.client.commands import options
 from shelfd.client.foreign import Unusable
 from shelfd.client.hooks import never_fails, transcript_path
 from shelfd.client.invocation import Stop, daemon, fail, given
-from shelfd.client.output import clean, print_json
+from shelfd.client.output import clean, counted, print_json
 from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
 from shelfd.client.transcript import MOST, SIZE, Transcript, requests
@@ -74,14 +74,18 @@ def _ingest(
     if as_json:
         print_json(total)
     else:
-        done = "would be read" if dry_run else f"read, {total['skipped']} known, {total['operations']} operations"
-        print(f"{clean(total['session_id'])}: {total['turns'] if dry_run else total['extracted']} turns {done}")
-        if total["refused"]:
-            warn(f"{total['refused']} turns say something else than when they were read; they were left alone")
+        operations = counted(total["operations"], "operation")
+        done = "would be read" if dry_run else f"read, {total['skipped']} known, {operations}"
+        turns = counted(total["turns"] if dry_run else total["extracted"], "turn")
+        print(f"{clean(total['session_id'])}: {turns} {done}")
+        if (refused := total["refused"]) == 1:
+            warn("1 turn says something else than when it was read; it was left alone")
+        elif refused:
+            warn(f"{refused} turns say something else than when they were read; they were left alone")
     for line in transcript.left[:_NAMED]:
         warn(clean(f"{path}, line {line.line}: {line.why}"))
     if len(transcript.left) > _NAMED:
-        warn(f"and {len(transcript.left) - _NAMED} lines more")
+        warn(f"and {counted(len(transcript.left) - _NAMED, 'line')} more")
     if transcript.left and not transcript.messages:
         raise Stop(os.EX_DATAERR)
 

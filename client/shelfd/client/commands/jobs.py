@@ -22,6 +22,7 @@ JobId = Annotated[str, typer.Argument(metavar="ID", help="A job; `shelfd jobs` h
 
 _FAR: Final = 70  #: columns for how far a job is
 _SHOWN: Final = 20  #: jobs at a time: what has scrolled away cannot be drawn again
+_NAMED: Final = 3  #: notes of a job that are named
 _LOOK_AGAIN_S: Final = 0.5
 _MOST: Final = 1000
 
@@ -111,7 +112,7 @@ def _show(result: Mapping[str, Any], *, as_json: bool) -> None:
         elif isinstance(value, Mapping):
             shown = ", ".join(f"{key} {one}" for key, one in value.items())
         elif isinstance(value, list):
-            shown = ", ".join(map(str, value))
+            shown = _some(value)
         print(f"{name.ljust(10)}  {clean(str(shown))}".rstrip())
 
 
@@ -127,7 +128,13 @@ def _state(job: Mapping[str, Any]) -> str:
 
 
 def _on(job: Mapping[str, Any]) -> str:
-    return clean(job.get("nugget") or ", ".join(job["note_ids"]))
+    return clean(job.get("nugget") or _some(job["note_ids"]))
+
+
+def _some(found: Sequence[object]) -> str:
+    """Name the first of what may be thousands; ``--json`` has all."""
+    named = ", ".join(map(str, found[:_NAMED]))
+    return named if len(found) <= _NAMED else f"{named} and {len(found) - _NAMED} more"
 
 
 def how_far(progress: Mapping[str, int | None]) -> str:

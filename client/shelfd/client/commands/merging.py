@@ -11,7 +11,7 @@ from shelfd.client.commands import options
 from shelfd.client.foreign import Unusable
 from shelfd.client.import_report import Report
 from shelfd.client.invocation import Stop, daemon
-from shelfd.client.output import clean, print_json
+from shelfd.client.output import clean, counted, print_json
 from shelfd.client.progress import ProgressLine
 from shelfd.client.sending import Sending
 from shelfd.client.streams import complain
@@ -55,6 +55,7 @@ def merge(
     if report.to_purge and not as_json:
         print(f"purged  {len(report.to_purge)}")
     if report.conflicts:
-        complain(f"{report.conflicts} notes were edited in both copies; `shelfd conflicts` shows them")
+        were = "was" if report.conflicts == 1 else "were"
+        complain(f"{counted(report.conflicts, 'note')} {were} edited in both copies; `shelfd conflicts` shows them")
     if report.has_rejected:
         raise Stop(os.EX_DATAERR)

@@ -8,7 +8,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.commands.changing import confirm
 from shelfd.client.invocation import call
-from shelfd.client.output import clean, notice, print_json, print_table
+from shelfd.client.output import clean, counted, notice, print_json, print_table
 from shelfd.client.patience import call_patiently
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.streams import warn
@@ -104,8 +104,8 @@ def list_nuggets(
 def _holds(nugget: Mapping[str, Any]) -> str:
     """What holds for a nugget beside the defaults."""
     said = [
-        f"expires after {nugget['ttl_days']} days" if nugget.get("ttl_days") else "",
-        f"at most {nugget['max_facts']} facts" if nugget["max_facts"] else "",
+        f"expires after {counted(nugget['ttl_days'], 'day')}" if nugget.get("ttl_days") else "",
+        f"at most {counted(nugget['max_facts'], 'fact')}" if nugget["max_facts"] else "",
         "stays here" if nugget.get("local_only") else "",
         nugget["capacity_warning"],
     ]
@@ -203,10 +203,10 @@ def remove(
         print_json(result)
         return
     if purge:
-        print(f"{clean(result['removed'])}: {result.get('purged', 0)} notes purged")
+        print(f"{clean(result['removed'])}: {counted(result.get('purged', 0), 'note')} purged")
         print_table([(place, "still holds text of it") for place in result.get("still_in") or ()])
     else:
-        print(f"{result['run_id']}: {result['hidden']} notes hidden")
+        print(f"{result['run_id']}: {counted(result['hidden'], 'note')} hidden")
 
 
 @nuggets.command("clear", cls=PlainCommand)
@@ -226,6 +226,6 @@ def clear(
     if as_json:
         print_json(result)
     elif result["hidden"]:
-        print(f"{result['run_id']}: {result['hidden']} notes hidden")
+        print(f"{result['run_id']}: {counted(result['hidden'], 'note')} hidden")
     else:
         warn("it holds nothing that is not hidden")

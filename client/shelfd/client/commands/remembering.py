@@ -6,9 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call
+from shelfd.client.failure import RpcFailure
+from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.texts import fields_of, moment, needed, text_of
+from shelfd.client.transport import Client
 
 Words = Annotated[
     list[str] | None,
@@ -87,8 +89,10 @@ def remember(
         "pinned": pin or None, "evolve": evolve or None, "sync": sync or None, "idempotency_key": idempotency_key,
         "shelf": shelf,
     }  # fmt: skip
-    result = call(socket, "remember", params)
-    print_json(result) if as_json else _print(result)
+    with daemon(socket) as client:
+        result = client.call("remember", given(params))
+        undo = None if as_json or not result["superseded"] else _undo(client, shelf, result["superseded"][-1])
+    print_json(result) if as_json else _print(result, undo)
 
 
 def _links(given: list[str] | None) -> list[dict[str, str]] | None:
@@ -101,12 +105,25 @@ def _links(given: list[str] | None) -> list[dict[str, str]] | None:
     return links
 
 
-def _print(result: Mapping[str, Any]) -> None:
+def _undo(client: Client, shelf: str, superseded: str) -> str | None:
+    """Return what to type to take back that a note was superseded just now; None if that cannot be known."""
+    from shelfd.client.undoable import command_to_undo, superseding  # only for those whose note superseded one
+
+    try:
+        tx = superseding(client, shelf, superseded)
+    except (OSError, RpcFailure):
+        return None  # the note is stored, and it may not be allowed to read
+    return None if tx is None else command_to_undo(tx, shelf)
+
+
+def _print(result: Mapping[str, Any], undo: str | None) -> None:
     note = result["note"]
     print_table([(note["id"], result["status"])])
     for name in ("superseded", "conflicts", "pending"):
         if result[name]:
             print(f"{name}: {', '.join(result[name])}")
+    if undo:
+        print(f"undo: {undo}")
     if note.get("redacted"):  # governance let it in without some of it
         print(f"redacted: {clean(', '.join(note['redacted']))}")
     if note.get("trust") == "quarantined":

@@ -16,6 +16,8 @@ from shelfd.client.progress import span
 from shelfd.client.streams import warn
 from shelfd.client.texts import from_stdin
 
+_NAME_CHARACTERS = 64  #: of a param's name that are shown
+
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
 Listen = Annotated[str | None, typer.Option("--socket", metavar="PATH", help="Unix socket to listen on.")]
@@ -319,7 +321,7 @@ def call_method(
     """
     del as_json  # the result is JSON either way
     try:
-        given_params = json.loads(from_stdin() if params == "-" else params)
+        given_params = json.loads(from_stdin() if params == "-" else params, object_pairs_hook=_without_doubles)
     except json.JSONDecodeError as error:
         fail(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})", os.EX_USAGE)
     except (ValueError, RecursionError):
@@ -327,3 +329,13 @@ def call_method(
     if not isinstance(given_params, dict):
         fail("params are not a JSON object", os.EX_USAGE)
     print_json(call(socket, method, {**({"shelf": shelf} if shelf else {}), **given_params}))
+
+
+def _without_doubles(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members as an object, which says each once: of two, which one is meant is anybody's guess."""
+    found = dict(members)
+    if len(found) < len(members):
+        names = [name for name, _value in members]
+        double = next(name for name in names if names.count(name) > 1)
+        fail(f"params are not clear: {clean(double[:_NAME_CHARACTERS])!r} is given twice", os.EX_USAGE)
+    return found

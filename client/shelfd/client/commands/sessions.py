@@ -8,7 +8,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.invocation import call, daemon, given
-from shelfd.client.output import clean, local_time, notice, one_line, print_json, print_table
+from shelfd.client.output import clean, counted, local_time, notice, one_line, print_json, print_table
 from shelfd.client.patience import call_patiently
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.transport import Client
@@ -240,7 +240,7 @@ def compact(
     if as_json:
         print_json(result)
     else:
-        print(f"{result['run_id']}: {result['notes']} notes rolled up into {result['rollups']}")
+        print(f"{result['run_id']}: {counted(result['notes'], 'note')} rolled up into {result['rollups']}")
 
 
 @sessions.command("rewind", cls=PlainCommand)
@@ -287,7 +287,7 @@ def _print_rewound(result: Mapping[str, Any], *, as_json: bool) -> None:
         print_json(result)
         return
     kept = len(result["kept"]) + result.get("more_kept", 0)
-    counts = f"{result['notes']} notes, {result['undone']} changes, {kept} kept"
+    counts = f"{counted(result['notes'], 'note')}, {counted(result['undone'], 'change')}, {kept} kept"
     print(f"{result['run_id'] or 'dry run'}: {counts}")
     print_table([(one["note_id"], one["field"], one["why"]) for one in result["kept"]])
     for job in result["cancelled"]:
@@ -321,4 +321,4 @@ def branch(
     if as_json:
         print_json(result)
     else:
-        print(f"{result['session_id']}: {result['notes']} notes in {result['nugget']}")
+        print(f"{result['session_id']}: {counted(result['notes'], 'note')} in {result['nugget']}")

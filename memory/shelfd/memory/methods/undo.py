@@ -40,7 +40,7 @@ def undo_transaction(tx: Transaction, params: UndoParams, call: Call) -> Begun |
         raise Forbidden(f"transaction {params.tx} is not yours; its principal or an admin can undo it")
     if (run_id := rows[0].origin.run_id) is not None and (rewound := undoing_rewind(tx.rows, run_id)) is not None:
         return _rewind(tx, rewound, call)
-    return _begin(tx, undoing.new_params(first=params.tx, until=params.tx + rows[0].tx_size, run_id=None), call)
+    return _begin(tx, undoing.params_of(tx, rows[0]), call)
 
 
 @job("reflection.undo", ended=_undone)

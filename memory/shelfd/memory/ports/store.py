@@ -277,7 +277,7 @@ class Store(Protocol):
         """Return copies of the shelf, or of notes of it, that lie beside it and that no purge reaches.
 
         Returns:
-            Of each its name, and when it was made, microseconds since 1970 UTC.
+            Of each its whole path, and when it was made, microseconds since 1970 UTC.
         """
 
     @property

@@ -24,9 +24,9 @@ class Contents:
     filtering: Filtering
     revision: int = 0  #: how often documents were put, removed or given other ordinals
 
-    def layer(self) -> "Contents":
-        """Return the same contents, free to change; good until these change."""
-        columns, statistics = self.columns.copy(), self.statistics.copy()
+    def layer(self, count: int) -> "Contents":
+        """Return the same contents, free to change and to take *count* documents; good until these change."""
+        columns, statistics = self.columns.layer(count), self.statistics.copy()
         postings = self.postings.layer(columns.alive)
         return Contents(
             vocabulary=self.vocabulary.layer(),

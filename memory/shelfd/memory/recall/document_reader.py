@@ -34,6 +34,7 @@ _READ: Final = (
 _CACHED_DAYS: Final = 10_000
 _CACHED_HEADS: Final = 4_096
 _UNKNOWN: Final = -1
+_FEW: Final = 8  #: words that are known for each that is read, from which on no table is made for these alone
 _SOME: Final = 4  #: documents that are read together; of fewer, arrays cost more than they spare
 _MOST_TELLING: Final = 255  #: that are counted
 _OF_SESSION: Final = "session"  #: a scope
@@ -219,6 +220,8 @@ class _KnownTerms:
     def of(self, numbers: IntArray) -> IntArray:
         """Return the numbers of the terms of words by their *numbers*; for a mark, any."""
         words = self._words
+        if not len(self._terms) and len(numbers) * _FEW < len(words.words):
+            return self._of_few(numbers)
         if words.edition != self._edition or len(self._terms) < len(words.words):
             kept = self._terms if words.edition == self._edition else self._terms[:0]
             room = np.full(len(words.words) * 2 - len(kept), _UNKNOWN, np.int64)
@@ -235,6 +238,11 @@ class _KnownTerms:
             self._terms[wanted] = self._vocabulary.extend(new, self._analyzer.terms_of(new))
             found = self._terms[numbers]
         return found
+
+    def _of_few(self, numbers: IntArray) -> IntArray:
+        """Do the same without a table of all words, which would take longer to make."""
+        known, words, number_of = self._words.words, numbers.tolist(), self._vocabulary
+        return np.array([0 if (word := known[at]) == MARK else number_of[word] for at in words], np.int64)
 
 
 def _read(said: Written, columns: Sequence[tuple[Any, ...]]) -> ReadDocuments:

@@ -28,8 +28,21 @@ _PAGE: Final = 8
 
 
 def new_params(*, first: int, until: int, run_id: str | None) -> dict[str, Any]:
-    """Return what is to be taken back: a transaction's changes from *first* to before *until*, or a run's of these."""
+    """Return what is to be taken back: all changes from *first* to before *until*, or a run's of these."""
     return {"first": first, "until": until, "run_id": run_id}
+
+
+def params_of(tx: Transaction, first: LogRow) -> dict[str, Any]:
+    """Return what is to be taken back: the transaction that begins with *first*.
+
+    The log will say so. Of a run that is nothing but this transaction it will say that the run was taken back, too.
+    """
+    of: dict[str, Any] = {"undone_tx": first.tx}
+    if (run_id := first.origin.run_id) is not None:
+        ends = (*tx.rows.log.of_run(run_id, limit=1), *tx.rows.log.of_run_back(run_id, before=None, limit=1))
+        if {row.tx for row in ends} == {first.tx}:
+            of["undone_run_id"] = run_id
+    return {**new_params(first=first.tx, until=first.tx + first.tx_size, run_id=None), "of": of}
 
 
 def new_cursor(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,9 +99,10 @@ def _rows_back(tx: Transaction, params: Mapping[str, Any], *, before: int) -> li
 
 def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:
     cursor["is_over"] = True
-    if params["run_id"]:
+    of = {"undone_run_id": params["run_id"]} if params["run_id"] else params.get("of")
+    if of is not None:
         kept = len(cursor["kept"]) + cursor["more_kept"]
-        summary = {"undone_run_id": params["run_id"], "undone": cursor["undone"], "kept": kept}
+        summary = {**of, "undone": cursor["undone"], "kept": kept}
         tx.log(Entry("reflection.undone", None, (), None, summary))
 
 

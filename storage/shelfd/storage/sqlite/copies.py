@@ -25,7 +25,7 @@ _MICROSECONDS: Final = 1_000
 
 
 class Copy(NamedTuple):
-    """A copy by its name beside the shelf's file, and when it was made, microseconds since 1970 UTC."""
+    """A copy by its name beside the shelf's file or its path, and when it was made, microseconds since 1970 UTC."""
 
     name: str
     made_at: int

@@ -134,7 +134,8 @@ class SqliteStore(Store):
         try:
             backups = backups_in(self._backups, self._path.parent.name)
             saved = [Copy(backup.path, backup.manifest.made_at) for backup in backups]
-            return [*copies_of(self._path), *snapshots_of(self._path), *saved]
+            beside = [*copies_of(self._path), *snapshots_of(self._path)]
+            return [*(Copy(str(self._path.parent / name), made_at) for name, made_at in beside), *saved]
         except OSError as error:
             raise StoreBusy(f"the shelf's directory cannot be read: {error.strerror}") from error
 

@@ -5,9 +5,9 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
+from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
 from shelfd.memory.knowledge.evolution.statement import Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, Word
@@ -31,6 +31,8 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
     if _is_one_of_many(found, old, words, known):
         return True
     if found.by not in known.first and _goes_another_way(found, old, known):
+        return True
+    if found.kind is Ending.LEAVES and is_for_a_while([word for word, _ in found.phrase], words):
         return True
     if found.kind in (Ending.ENDS, Ending.LEAVES):
         is_said = _is_of_what_is_said(found, old, said, words, known)

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.manner import is_abstract
 from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
 
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -45,6 +46,10 @@ def arity_of(
         return Arity.SAME_KIND
     if joined and core and (core[-1] in lists["periods"] or core[-1].endswith("ferien")):
         return _MANY  # what is done in the holidays
+    if joined and is_abstract(core, proper, lexicon):
+        return _MANY  # who works at night works somewhere, too
+    if joined and verb in lists["running"] and not lists["software"].isdisjoint(subject):
+        return _MANY  # an app may run on Android, and on iOS
     one = verb in lists["functional"] or (joined and f"{verb}_{joined[0]}" in lists["functional"])
     one = one or (verb in lists["proper_functional"] and not proper.isdisjoint(core))
     one = one or (verb in lists["telling_where"] and not lists["works"].isdisjoint(subject))  # of a story
@@ -199,7 +204,3 @@ def _first_noun(words: list[str], lexicon: AlphabeticLexicon) -> str:
     before = (lists["dull"], lists["new"], lists["aged"], lists["ordinals"], lists["qualities"], lists["modifiers"])
     said = [word for word in words if word not in lists["dull"]]
     return next((word for word in said if not any(word in each for each in before)), said[-1] if said else "")
-
-
-#: Languages in which a noun stands before what describes it.
-NOUN_FIRST: Final = ("es", "fr")

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -138,7 +139,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
         return None
     if told.value == before.value:
         return SAME
-    if answer_two_questions(new, old):
+    if answer_two_questions(new, old) or not are_told_alike(new, old):
         return None
     lists = lexicon(new.language).lists
     titles = lists["titles"] | lists["establishments"]

@@ -5,6 +5,7 @@ from itertools import takewhile
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.marking import WITH, WITHOUT
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
@@ -22,6 +23,8 @@ def ended_by(new: Statement, old: Statement) -> str | None:
         return None
     if _is_opposite(new, old) or _is_reversed(new, old):
         return "another state"
+    if not are_told_alike(new, old):
+        return None
     if _is_put_elsewhere(new, old):
         return "another place"
     if not new.positive or new.event or old.event or not old.positive or new.adds:

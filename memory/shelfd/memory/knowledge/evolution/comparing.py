@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
@@ -19,7 +18,8 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 from shelfd.memory.knowledge.evolution.claims import contradict
 from shelfd.memory.knowledge.evolution.denying import by_denial
 from shelfd.memory.knowledge.evolution.effects import by_effect, moved_on, renewed
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon
+from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import measured
 from shelfd.memory.knowledge.evolution.offices import is_held_by_another
 from shelfd.memory.knowledge.evolution.otherwise import (
@@ -35,7 +35,7 @@ from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.renaming import RENAMED, has_another_name
 from shelfd.memory.knowledge.evolution.several_measures import one_measured
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.states import left_state, other_state, tells_whether_it_works
+from shelfd.memory.knowledge.evolution.states import is_colour, left_state, other_state, tells_whether_it_works
 from shelfd.memory.knowledge.evolution.subjects import speak_of_the_same
 from shelfd.memory.knowledge.evolution.values import (
     HAVE,
@@ -46,6 +46,7 @@ from shelfd.memory.knowledge.evolution.values import (
     has_digit,
     is_another_day,
     is_chosen,
+    is_for_some,
     is_intended,
     is_status,
     is_when_otherwise,
@@ -74,12 +75,18 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if new.claim is not None and old.claim is not None and contradict(new.claim, old.claim, new.language):
         return _CONTESTED
     judged = _compared(new, old)
+    if judged.verdict is Verdict.UPDATED and judged.reason in _VALUES and is_for_some(new, old):
+        return ADDS
     is_open = judged is not UNREAL and judged is not _ANOTHER_NUMBER and new.language == old.language
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
         return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
+
+
+#: Reasons for which a value takes the place of another.
+_VALUES: Final = ("another value", "another amount", "another time", "changed")
 
 
 def _compared(new: Statement, old: Statement) -> Judgement:
@@ -224,6 +231,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
 
 def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     """Another value of the same kind."""
+    if not are_told_alike(new, old):
+        return ADDS
     if is_done_otherwise(new, old):
         return updated(new, "done otherwise now")
     if (lodges := lodges_elsewhere(new, old)) is not None:
@@ -308,6 +317,9 @@ def _comparable(new: Statement, old: Statement) -> bool:
         return True
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
+    named, other = (new, old) if new.value is Value.NAME else (old, new)
+    if named.manner == "name" and not is_colour(other) and not is_chosen(new):
+        return False  # who is Dr Weiss may be ill
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from shelfd.memory.knowledge.evolution.bygone import is_bygone
 from shelfd.memory.knowledge.evolution.comparing import compare
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.renaming import RENAMED
@@ -66,7 +67,7 @@ def _judge(new: Told, old: Told) -> Judgement:
             judged = Judgement(Verdict.CORRECTED if is_correction else Verdict.UPDATED, "another does it now")
     if judged.verdict is Verdict.CONFLICT and any(statement.corrects for statement in statements):
         judged = Judgement(Verdict.CORRECTED, "corrected")  # one of its clauses says that something was wrong
-    if judged.verdict in _SUPERSEDED and new.when < old.when:
+    if judged.verdict in _SUPERSEDED and (new.when < old.when or is_bygone(statements, earlier, old.when)):
         return Judgement(Verdict.STAYS, "speaks of an earlier time")
     return judged
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import differ, families, singular
+from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
 from shelfd.memory.knowledge.evolution.circumstances import (
     both_enjoy,
     is_clock,
@@ -54,7 +55,8 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         inside = old.link in words["inside"] and old.verb in words["staying"]
         is_at = old.slot is Arity.ONE or old.link in ("in a", "on a")
         inside = inside or (old.verb == "be" and old.link != "" and is_at)
-        return updated(new, "left") if inside and new.core == old.core else ADDS
+        is_for_good = not is_for_a_while(new.words, words)
+        return updated(new, "left") if inside and is_for_good and new.core == old.core else ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
         is_attribute = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and not old.link
         return _changed(new, old, "changed") if is_attribute else renewed(new, old)

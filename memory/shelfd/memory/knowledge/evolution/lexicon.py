@@ -23,6 +23,8 @@ YOU: Final = "@you"
 
 #: Languages with spaces between words; the first is what a text is read as that nothing speaks for.
 ALPHABETIC: Final = ("en", "de", "es", "fr")
+#: Languages in which a noun stands before what describes it.
+NOUN_FIRST: Final = ("es", "fr")
 #: Bits of a count of words, and the largest: more than a text that is read can have.
 COUNT_BITS: Final = 12
 COUNTED: Final = (1 << COUNT_BITS) - 1

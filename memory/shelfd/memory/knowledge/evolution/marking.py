@@ -5,8 +5,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
-from shelfd.memory.knowledge.evolution.lexicon import PHRASES, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, PHRASES, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import Effect, Statement
 
 
@@ -160,13 +159,13 @@ def marked(statement: Statement, marks: Marks) -> Statement:
         statement = statement._replace(effect=Effect.ENDED)
     # What was done last week is done: who divorced is divorced.
     past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
-    *said, _, event, before, real, _, _, _, several, denied, left_out, claim = statement
+    *said, _, event, before, real, _, _, _, several, denied, manner, left_out, claim = statement
     corrects = "corrects" in marks or ("never" in marks and event)
     return _new(
         Statement,
         (
             *said, marks.isdisjoint(_DENYING), event, past or before, "unreal" not in marks and real,
-            "now" in marks, corrects, "adds" in marks, several, denied, left_out, claim,
+            "now" in marks, corrects, "adds" in marks, several, denied, manner, left_out, claim,
         ),
     )  # fmt: skip
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
-from shelfd.memory.knowledge.evolution.lexicon import YOU, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.values import has_digit, joining
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
@@ -26,6 +25,8 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
         return False
     if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
         return False
+    if not new.now and places().isdisjoint(new.rest) is not places().isdisjoint(old.rest):
+        return False  # data is kept in MySQL, and in Frankfurt
     words = lexicon(new.language)
     is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
     is_way = is_only_way or new.slot is Arity.SAME_KIND or new.verb in words["ways"]  # a code is indented in one way

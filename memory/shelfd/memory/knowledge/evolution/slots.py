@@ -63,7 +63,7 @@ def _places(  # noqa: C901, PLR0912 - every statement of every note comes by her
     for statement in statements:
         (
             language, subject, verb, link, core, rest, words, _, value, slot, effect, positive, event, past, real, now,
-            _, _, _, denied, _, claim,
+            _, _, _, denied, _, _, claim,
         ) = statement  # fmt: skip
         if (measured := _measured(statement)) is not None:
             shared.append(measured)

@@ -25,7 +25,8 @@ def encode(statements: Iterable[Statement]) -> str:
 
 def _plain(statement: Statement) -> tuple[Any, ...]:
     (
-        language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, left_out, claim,
+        language, subject, verb, link, core, rest, words, amounts, value, slot, effect, *marks, denied, manner,
+        left_out, claim,
     ) = statement  # fmt: skip
     more: tuple[Any, ...] = ()  # as most have none
     if claim is not None:
@@ -38,7 +39,7 @@ def _plain(statement: Statement) -> tuple[Any, ...]:
     return (
         language, sorted(subject), verb, link, core, sorted(rest), words, amounts,
         _TEXTS[value], _TEXTS[slot], _TEXTS[effect],  # which are written three times as fast
-        *marks, sorted(denied), *more,
+        *marks, sorted(denied), manner, *more,
     )  # fmt: skip
 
 

@@ -43,6 +43,11 @@ NOBODY: Final[frozenset[str]] = frozenset()
 DEAD: Final = (("dead",), ("tot",), ("muerto",), ("muerta",), ("mort",), ("morte",))
 
 
+#: In what manner a value is told, for one that is told in another manner is seldom another value of the same thing: who
+#: lives in Berlin may live "in a flat" and "at risk". A name may take the place of what is certain: the pier, and Oslo.
+MANNERS: Final = ("name", "the", "a", "my", "bare", "number")  # as "room 4"
+
+
 class Claim(NamedTuple):
     """What is claimed, and by whom."""
 
@@ -80,5 +85,6 @@ class Statement(NamedTuple):
     adds: bool = False  #: expressly besides what was said
     several: bool = False  #: a value of several parts
     denied: frozenset[str] = NOBODY  #: what is not so, or replaced
+    manner: str = ""  #: of a value behind a preposition, in what manner it is told; see ``MANNERS``
     left_out: frozenset[str] = NOBODY  #: what its sentence says that its plain form does not
     claim: Claim | None = None  #: what its sentence gives as somebody's claim

@@ -32,6 +32,18 @@ def state_of(statement: Statement) -> str:
     return (statement.language not in ("zh", "ja") and lexicon(statement.language).colour_of(core)) or core[0]
 
 
+def is_colour(statement: Statement) -> bool:
+    """Return whether a state is a colour, or a shade of one."""
+    if statement.language not in _RED:
+        return False
+    words, red = lexicon(statement.language), _RED[statement.language]
+    state = state_of(statement)
+    return state == red or state in words.states[red]
+
+
+_RED: Final = {"en": "red", "de": "rot", "es": "rojo", "fr": "rouge"}
+
+
 def left_state(new: Statement, old: Statement) -> bool:
     """Return whether who was married to somebody no longer is, or who was single is: connected to something, too."""
     if new.verb != "be" or old.verb != "be" or new.language in ("zh", "ja") or not (new.positive and old.positive):
@@ -40,7 +52,7 @@ def left_state(new: Statement, old: Statement) -> bool:
         return False
     if Value.STATE not in (new.value, old.value):
         return False
-    if new.rest and old.link and not new.rest <= {*old.core, *old.rest}:
+    if new.rest and (old.link or "on" in new.link) and not new.rest <= {*old.core, *old.rest}:
         return False  # on on the office tablets, off on those of the ward
     states = lexicon(new.language).states
     after, before = (each.link.split()[0] if each.link else each.core[0] for each in (new, old))

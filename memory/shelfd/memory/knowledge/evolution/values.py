@@ -110,6 +110,18 @@ def tell_which(new: Statement, old: Statement) -> bool:
 _TITLES: Final = frozenset("dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split())
 
 
+def is_for_some(new: Statement, old: Statement) -> bool:
+    """Return whether a value is said to be one for some, or on an occasion, of which the older one says nothing.
+
+    A limit that is "20 MB for admins" may be 10 MB for all others.
+    """
+    if not new.rest or new.now or new.corrects or new.language in ("zh", "ja") or not new.core:
+        return False
+    joined = joining(new)
+    limits = joined in lexicon(new.language)["limiting"] and joined not in old.words
+    return limits and all(word[0] not in "#~" for word in new.rest) and new.rest.isdisjoint(old.words)
+
+
 def joining(statement: Statement) -> str:
     """Return the word that joins a value to what is said besides; "" if none does."""
     ends = len(statement.words) - statement.words[::-1].index(statement.core[-1])

@@ -7,12 +7,11 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.another_thing import is_another_thing
-from shelfd.memory.knowledge.evolution.arity import NOUN_FIRST
 from shelfd.memory.knowledge.evolution.circumstances import works_there
 from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
 from shelfd.memory.knowledge.evolution.in_full import is_named_in_full
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated, repeated
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.values import HAVE
