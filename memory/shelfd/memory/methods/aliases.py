@@ -6,7 +6,6 @@ from typing import Any, Final, cast
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, InvalidParams, QuotaExceeded
 from shelfd.memory.facts.lexicon import STOP_WORDS
-from shelfd.memory.jobs import Job
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
 from shelfd.memory.knowledge.entities.kinds import EntityName, family, key_of, shown
 from shelfd.memory.knowledge.entities.segment import word_lists
@@ -112,13 +111,9 @@ async def remove(context: Context, call: Call) -> dict[str, Any]:
     shelf = await context.shelf(call)
     if not shelf.enrichment.is_alias(type_, params.alias):
         await read_all(shelf, call)
-    done = await context.carry_out(shelf, call, lambda tx: _remove(tx, type_, params.alias), _no_job)
+    done = await context.carry_out(shelf, call, lambda tx: _remove(tx, type_, params.alias))
     shelf.enrichment.wake()
     return done
-
-
-def _no_job(_shelf: Shelf, _job: Job) -> dict[str, Any]:
-    return {}
 
 
 def _remove(tx: Transaction, type_: str, alias: str) -> Outcome:
