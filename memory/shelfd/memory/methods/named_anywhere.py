@@ -1,7 +1,7 @@
 """Notes that name an entity anywhere, whether rules found that or not: what a purge of it takes, and what stays."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.entities.naming import SoughtName, names_any, sought_names
@@ -39,9 +39,10 @@ async def notes_naming(shelf: Shelf, type_: str, value: str) -> NamedNotes:
     names = sought_names(type_, [*shelf.enrichment.spellings(type_, value), *(one.value for one in known)])
     others: dict[int, str] = {}
     found: set[int] = set()
-    for name in names:
-        found.update(_having(shelf, name))
-        await asyncio.sleep(0)
+    for words in dict.fromkeys(words for name in names for words in _forms(name)):
+        async for some in _having(shelf, " ".join(words)):
+            found.update(some)
+            await asyncio.sleep(0)
     rows = sorted(found.difference(taken), reverse=True)
     for begin in range(0, len(rows), _PAGE):
         size = 0
@@ -54,13 +55,15 @@ async def notes_naming(shelf: Shelf, type_: str, value: str) -> NamedNotes:
     return NamedNotes(list(taken.values()), list(others.values()))
 
 
-def _having(shelf: Shelf, name: SoughtName) -> Collection[int]:
-    """The rows of the notes that have all words of a name, in their text or beside it."""
-    index, beside = shelf.projection(ShelfIndex).index, shelf.projection(ShelfParticulars)
-    found: set[int] = set()
+def _forms(name: SoughtName) -> Sequence[tuple[str, ...]]:
+    """The words of a name, and with the "s" that makes it somebody's."""
     *before, last = name.words
-    for words in (name.words, (*before, f"{last}s")):
-        if said := index.analyzer.words(" ".join(words)):
-            found.update(index.having(said, _EVERY_NOTE, None))
-        found.update(beside.having(split(fold(" ".join(words)))))
-    return found
+    return name.words, (*before, f"{last}s")
+
+
+async def _having(shelf: Shelf, words: str) -> AsyncIterator[Collection[int]]:
+    """Yield the rows of the notes that have all of some words: in their text, and beside it."""
+    index = shelf.projection(ShelfIndex).index
+    if said := index.analyzer.words(words):
+        yield index.having(said, _EVERY_NOTE, None)
+    yield shelf.projection(ShelfParticulars).having(split(fold(words)))

@@ -39,10 +39,10 @@ class ShelfParticulars(Projection):
         for row, _ in purged:
             self._put(row, _NONE)
 
-    def having(self, words: Collection[str]) -> list[int]:
-        """Return the rows of the notes that have all of these folded words beside their text, the newest first."""
+    def having(self, words: Collection[str]) -> set[int]:
+        """Return the rows of the notes that have all of these folded words beside their text."""
         found = [self._rows.get(word, set()) for word in words]
-        return sorted(set.intersection(*found), reverse=True) if found else []
+        return set.intersection(*found) if found else set()
 
     def _put(self, row: int, words: frozenset[str]) -> None:
         known = self._words.get(row, _NONE)
