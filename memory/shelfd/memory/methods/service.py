@@ -214,11 +214,10 @@ class Service(Context):
         shelf = self.shelves.opened(shelf_name) or await self.shelves.get(shelf_name)
         return await self.jobs(shelf).perform(job_id_of(run_id))
 
-    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> Answer:
-        """Do what a ``@job`` does, for a use case that had to prepare. See the port."""
-        use_case = ChangeMethod(
-            lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True
-        )
+    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended | None = None) -> Answer:
+        """Do what a ``@job`` does, or a ``@change``, for a use case that had to prepare. See the port."""
+        is_run = None if ended is None else lambda _params: True
+        use_case = ChangeMethod(lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=is_run)
         return decoded(await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf)))
 
     async def shelf(self, call: Call) -> Shelf:
