@@ -57,11 +57,12 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
     known = _known(language)
-    is_used = (verb in known.using or verb in HAVE) and bool(owned(statement))
-    key = known.verbs.get(_joined(verb, link), "")
+    has = verb in HAVE
+    is_used = (has or verb in known.using) and bool(owned(statement))
+    key = known.verbs.get(_joined(verb, link) if link else verb, "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
-    has = verb in HAVE and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
-    is_labelled = _is_labelled(verb, link, core, known)
+    has = has and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
+    is_labelled = len(core) > 1 and core[0] in known.labels and _is_labelled(verb, link, known)
     if is_labelled:
         held = ""
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
@@ -102,10 +103,9 @@ def _is_named_as(
     return is_favourite or not known.graded.isdisjoint((*subject, core[0]))
 
 
-def _is_labelled(verb: str, link: str, core: tuple[str, ...], known: "_Known") -> bool:
-    """Return whether a value follows its noun: "is in phase 2", "occupies room 204"."""
-    is_label = len(core) > 1 and core[0] in known.labels
-    return is_label and (verb in known.labelling or (verb == "be" and bool(link)))
+def _is_labelled(verb: str, link: str, known: "_Known") -> bool:
+    """Return whether what follows may be a noun and its value: "is in phase 2", "occupies room 204"."""
+    return verb in known.labelling or (verb == "be" and bool(link))
 
 
 def _joined(verb: str, link: str) -> str:

@@ -279,7 +279,7 @@ def stated(
     if kind is _QUALITY and _is_spot(link, core, value, lexicon):
         kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
-    manner = manner_of(link, value, core, proper, lexicon) if core and kind in _DESCRIBED else ""
+    manner = manner_of(link, value, core, proper, lexicon) if (link or is_be) and core and kind in _DESCRIBED else ""
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:

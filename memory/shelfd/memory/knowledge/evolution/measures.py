@@ -95,6 +95,8 @@ def measure_of(statement: Statement) -> Measure | None:
     words, amounts = _words_and_amounts(statement)
     if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
+    if not amounts and all(map(str.isalpha, words)):
+        return None  # as most
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
         day = weekday_of(words, statement.subject, language)
