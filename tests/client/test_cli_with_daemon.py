@@ -81,6 +81,37 @@ def test_a_name_is_what_a_note_shows_it_to_be(tmp_path: Path) -> None:
         assert shelfd(daemon, "recall", "Halvorsen Marine").stdout == ""
 
 
+def test_everything_about_somebody_goes_and_what_stays_is_said(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        name, *purge = "Karla Wolff", "--purge", "--yes"
+        nothing = shelfd(daemon, "entity", name, *purge)
+        assert (nothing.returncode, nothing.stdout) == (os.EX_OK, "")
+        assert "nothing to purge" in nothing.stderr
+        told = [
+            daemon.call("remember", **note)["note"]["id"]
+            for note in ({"content": "karla wolff rang"}, {"content": "Likes tea.", "author": name})
+        ]
+        stays = daemon.call("remember", content="Karla met Tom Wolff.")["note"]["id"]
+        planned = shelfd(daemon, "entity", name, "--purge", "--dry-run").stdout.splitlines()
+        assert planned[0] == "would purge 2 notes about person karla-wolff"
+        assert sorted(planned[1:3]) == sorted(told)
+        assert planned[3:] == [
+            "1 note has the words and stays: nothing shows that it is meant", f"stays: {stays}"
+        ]  # fmt: skip
+        assert "purged 2 notes" in shelfd(daemon, "entity", name, *purge).stdout
+        daemon.call("remember", content="Fancy Bear deployed HeadLace.")
+        assert shelfd(daemon, "entity", "APT28", *purge).stdout == "purged 1 note about actor apt28\n"
+
+
+def test_a_dry_run_of_nothing_is_refused_and_one_without_relations_is_told(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        refused = shelfd(daemon, "entity", "Eve", "--dry-run")
+        assert (refused.returncode, "goes with --purge" in refused.stderr) == (os.EX_USAGE, True)
+        alone = shelfd(daemon, "graph", "Eve")
+        assert (alone.returncode, alone.stdout) == (os.EX_OK, "")
+        assert "nothing is known of its relations" in alone.stderr
+
+
 def test_what_lies_around_an_entity_and_when(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         old = daemon.call("remember", content="APT28 deployed X-Agent.", occurred_at="2024-01-01T12:00:00Z")["note"]

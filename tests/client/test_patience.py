@@ -49,6 +49,14 @@ def test_ctrl_c_says_that_the_daemon_goes_on(
     assert "the daemon ends what it has begun: shelfd jobs" in capsys.readouterr().err
 
 
+def test_a_daemon_that_is_gone_is_said_to_go_on_later(capsys: pytest.CaptureFixture[str]) -> None:
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with Client(ours) as client, pytest.raises(ConnectionError):
+        ask_patiently(client, None, "reflect", {})
+    assert "once it runs again: shelfd jobs" in capsys.readouterr().err
+
+
 def test_how_far_the_job_is_is_asked_on_another_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")

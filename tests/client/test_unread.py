@@ -59,7 +59,8 @@ def test_a_purge_asks_again_until_all_notes_were_read(daemon: FakeDaemon) -> Non
             return rpc_error(-32003, retryable=True, reason="WARMING", index=WARMING)
         return {
             "entity": {"type": "actor", "value": "apt7", "canonical": "apt7"}, "notes": 2, "note_ids": ["a", "b"],
-            "aliases": 0, "purged": 0 if params.get("dry_run") else 2, "still_in": [],
+            "staying": 0, "staying_ids": [], "known": True, "aliases": 0, "still_in": [],
+            "purged": 0 if params.get("dry_run") else 2,
             "remaining": 2 if params.get("dry_run") else 0, "dry_run": bool(params.get("dry_run")), "run_id": None,
         }  # fmt: skip
 

@@ -68,6 +68,21 @@ class Purge(JobCutShort):
         self.params = {"name": "list", "purge": True}
 
 
+class PurgeEntity(JobCutShort):
+    """All that names somebody goes for good, in steps."""
+
+    name = "job-purge-entity"
+    method = "entity.purge"
+
+    def fill(self, house: House) -> None:
+        said = [{"content": f"karla wolff saw line {number}", "nugget": "list"} for number in range(20)]
+        written = [{"content": f"line {number}", "nugget": "list", "author": "Karla Wolff"} for number in range(20)]
+        house.call("remember_many", notes=[*said, *written])
+        house.call("alias.add", type="person", alias="Wren Ashdown", canonical="Karla Wolff")
+        house.call("remember", content="stays")
+        self.params = {"entity_type": "person", "entity_value": "Karla Wolff"}
+
+
 class Undo(JobCutShort):
     """A transaction of many notes is taken back in steps."""
 
@@ -240,6 +255,7 @@ class ScheduledPromotion(Scheduled):
 JOBS = (
     Hide,
     Purge,
+    PurgeEntity,
     Undo,
     UndoRun,
     Rewind,

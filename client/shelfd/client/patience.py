@@ -25,12 +25,16 @@ def ask_patiently(client: Client, socket: str | None, method: str, params: Mappi
 
     Raises:
         KeyboardInterrupt: After saying that the daemon goes on.
+        ConnectionError: After saying so of one that is gone.
     """
     try:
         with _JobLine(socket, params.get("shelf", "default")) as line:
             return client.call(method, given(params), while_waiting=line.look)
     except KeyboardInterrupt:
         warn("interrupted; the daemon ends what it has begun: shelfd jobs shows how far it is")
+        raise
+    except ConnectionError:
+        warn("a daemon that is gone ends what it has begun once it runs again: shelfd jobs shows how far it is")
         raise
 
 

@@ -56,6 +56,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "draw_ids", lambda kind, nugget, _: {numbered(kind, nugget)})
     monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
+    monkeypatch.setattr(purge, "IDS_OF_PIECE", 10)
     monkeypatch.setattr(pieces, "ITEMS", 10)
     monkeypatch.setattr(retyping, "LOOKED_AT", 10)
     monkeypatch.setattr(retyping, "AT_ONCE", 8)
@@ -84,6 +85,12 @@ async def to_hide(api: Api) -> Request:
 async def to_purge(api: Api) -> Request:
     await many(api)
     return "nugget.remove", {"name": "list", "purge": True}
+
+
+async def to_purge_an_entity(api: Api) -> Request:
+    notes = [a_note(f"Karla Wolff saw line {number}", id=f"n{number:03}", nugget="list") for number in range(24)]
+    await shelve(api, notes)
+    return "entity.purge", {"entity_type": "person", "entity_value": "Karla Wolff"}
 
 
 async def to_undo(api: Api) -> Request:
@@ -204,7 +211,9 @@ BY_KIND: dict[str, Begin] = {
 }  # fmt: skip
 #: Other formats that are imported.
 FORMATS: dict[str, Begin] = {"import a graph": to_import_a_graph, "import a chat": to_import_a_chat}
-ALL = {**BY_KIND, **FORMATS}
+#: Another way in which a kind begins.
+OTHERWISE: dict[str, Begin] = {"purge of an entity": to_purge_an_entity}
+ALL = {**BY_KIND, **FORMATS, **OTHERWISE}
 
 
 async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_file(api: Api) -> None:

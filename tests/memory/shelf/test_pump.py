@@ -25,6 +25,7 @@ from shelfd.memory.notes.note import Link, Note, fold_key
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.recall.particulars import ShelfParticulars
 from shelfd.memory.sessions.graph import NodeLinks
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.shelf.counts import ShelfCounts
@@ -369,6 +370,10 @@ def counted(counts: ShelfCounts) -> Any:
     return counts.total, [counts.nugget(name) for name in ("memory", "quay", "nowhere")]
 
 
+def said_beside(particulars: ShelfParticulars) -> Any:
+    return particulars._words, {word: sorted(rows) for word, rows in particulars._rows.items()}
+
+
 def drawn(graph: NuggetGraph) -> Any:
     def known(links: NodeLinks | None) -> Any:
         assert links is not None
@@ -397,6 +402,7 @@ OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
     ShelfIndex: found,
     ShelfFacts: believed,
     ShelfCounts: counted,
+    ShelfParticulars: said_beside,
     NuggetGraph: drawn,
 }
 

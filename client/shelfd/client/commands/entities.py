@@ -12,9 +12,10 @@ from shelfd.client.commands.changing import confirm
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import daemon, given
-from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.output import clean, counted, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.patience import ask_patiently
 from shelfd.client.progress import ProgressLine
-from shelfd.client.streams import is_unicode
+from shelfd.client.streams import is_unicode, warn
 from shelfd.client.texts import needed
 from shelfd.client.transport import Client
 
@@ -40,21 +41,22 @@ def _first(
     """Ask for one type, or without one for each until there is an answer: first those as which notes show the name."""
     if type_:
         return type_, ask(type_)
-    wanted, answer = _TYPES[0], ask(_TYPES[0])  # notes are read first, unless many are left
-    for wanted in () if answer[field] else _likely(client, shelf, name):
+    usual = _TYPES[0]
+    wanted, answer = usual, ask(usual)  # notes are read first, unless many are left
+    for wanted in () if answer[field] else _likely(client, shelf, name, but=usual):
         answer = ask(wanted)
         if answer[field]:
             break
     return wanted, answer
 
 
-def _likely(client: Client, shelf: str, name: str) -> list[str]:
-    """Types in the order in which they are tried: of the name, of longer ones that begin with it, all others."""
+def _likely(client: Client, shelf: str, name: str, *, but: str) -> list[str]:
+    """Types but one in the order in which they are tried: of the name, of longer ones that begin so, all others."""
     topics = client.call("topic.list", {"shelf": shelf, "beginning": name[:256], "limit": 100})["topics"]
     entities = [one for one in topics if one["kind"] == "entity"]
     begun = {one["type"] for one in entities}
     known = {one["type"] for one in entities if _letters(one["name"]) == _letters(name)}
-    order = (*_TYPES[1:], *sorted(begun.difference(_TYPES)))
+    order = [type_ for type_ in (*_TYPES, *sorted(begun.difference(_TYPES))) if type_ != but]
     return sorted(order, key=lambda type_: (type_ not in known, type_ not in begun))
 
 
@@ -67,7 +69,7 @@ def entity(
     type_: _Type = "",
     k: options.Best = None,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Purge them all instead, whatever nugget they are in.")
+        bool, typer.Option("--purge", help="Purge all notes that name it instead, whatever nugget they are in.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --purge: only say what would be purged.")] = False,
     yes: options.Yes = False,
@@ -92,6 +94,8 @@ def entity(
       shelfd entity Mara Winter --type person --purge --dry-run
     """
     name = needed(words, name="NAME")
+    if dry_run and not purge:
+        raise typer.BadParameter("goes with --purge", param_hint="--dry-run")
     if purge:
         if not dry_run:
             confirm(f"Purge all notes about {clean(name)} for good?", yes=yes)
@@ -127,34 +131,61 @@ def _say_unread(result: dict[str, Any]) -> None:
 
 def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: bool, as_json: bool) -> None:
     base = given({"entity_value": name, "shelf": shelf})
-    with daemon(socket) as client:
-        wanted, result = _first(
-            client,
-            shelf,
-            name,
-            type_,
-            lambda tried: _when_read(client, {**base, "entity_type": tried, "dry_run": True}),
-            "notes",
-        )
-        while not is_dry and result["remaining"]:
-            result = _when_read(client, {**base, "entity_type": wanted})
+
+    def ask(tried: str) -> dict[str, Any]:
+        return _when_read(client, socket, {**base, "entity_type": tried, "dry_run": True})
+
+    with daemon(socket, timeout_s=None) as client:
+        wanted, result = (type_, ask(type_)) if type_ else _known(client, shelf, name, ask)
+        is_left = not is_dry and bool(result["notes"] or result["aliases"])
+        while is_left:
+            result = _when_read(client, socket, {**base, "entity_type": wanted})
+            is_left = bool(result["remaining"])
     if as_json:
         print_json(result)
-    elif not result["notes"]:
-        notice("no note mentions it")
     else:
-        found = result["entity"]
-        print(f"{'would purge' if is_dry else 'purged'} {result['notes']} notes about {wanted} {clean(found['value'])}")
-        for note_id in result["note_ids"] if is_dry else result["still_in"]:
-            print(clean(note_id) if is_dry else f"still in {clean(note_id)}")
+        _print_purged(result, wanted, is_dry=is_dry)
 
 
-def _when_read(client: Client, params: dict[str, Any]) -> dict[str, Any]:
-    """Purge once all notes were read for what they mention, however long that takes."""
+def _known(client: Client, shelf: str, name: str, ask: Callable[[str], dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """Ask for the type as which something of this name is known, for a person if it is as none.
+
+    Notes that have the words are found by any; what else it is called is known by its type alone.
+    """
+    usual = "person"
+    answer = first = ask(usual)  # all notes are read first
+    if not first["known"]:
+        for wanted in _likely(client, shelf, name, but=usual):
+            answer = ask(wanted)
+            if answer["known"]:
+                return wanted, answer
+    return usual, first
+
+
+def _print_purged(result: dict[str, Any], type_: str, *, is_dry: bool) -> None:
+    count, names, staying = result["notes"], result["aliases"], result.get("staying", 0)
+    if count:
+        what = f"{counted(count, 'note')} about {type_} {clean(result['entity']['value'])}"
+        print(f"{'would purge' if is_dry else 'purged'} {what}")
+    elif names:
+        print(f"{'would purge' if is_dry else 'purged'} no note, and {names} of its names")
+    else:
+        warn("nothing to purge: no note names it")
+    for note_id in result["note_ids"] if is_dry else result["still_in"]:
+        print(clean(note_id) if is_dry else f"still in {clean(note_id)}")
+    if staying:
+        has = "has the words and stays" if staying == 1 else "have the words and stay"
+        print(f"{counted(staying, 'note')} {has}: nothing shows that it is meant")
+        for note_id in result["staying_ids"]:
+            print(f"stays: {clean(note_id)}")
+
+
+def _when_read(client: Client, socket: str | None, params: dict[str, Any]) -> dict[str, Any]:
+    """Purge once all notes were read for what they mention, however long that takes, and the purge."""
     with ProgressLine("per cent of the notes read") as line:
         while True:
             try:
-                answer: dict[str, Any] = client.call("entity.purge", params)
+                answer: dict[str, Any] = ask_patiently(client, socket, "entity.purge", params)
             except RpcFailure as failure:
                 if failure.data.get("reason") != "WARMING":
                     raise
@@ -242,7 +273,7 @@ def graph(
         print_tree(Branch(clean(name), _branches(walked["nodes"], 0)))
         _say_cut(walked)
     else:
-        notice("no note says what it has to do with anything")
+        warn("nothing is known of its relations: no note says what it has to do with anything")
         _say_unread(walked)
 
 

@@ -197,6 +197,10 @@ class Enricher(Enrichment):
         """Return how a text may write *value*. See the port."""
         return self._aliases.now().spellings(type_, value)
 
+    def is_alias(self, type_: str, value: str) -> bool:
+        """Return whether *value* is known as another name of something. See the port."""
+        return self._aliases.now().meant_by(type_, value) is not None
+
     def accented(self, type_: str, value: str) -> str | None:
         """Return the name of an alias with other accents. See the port."""
         return self._aliases.now().accented(type_, value)

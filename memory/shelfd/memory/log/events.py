@@ -12,6 +12,10 @@ from shelfd.protocol import from_micros
 
 #: Beginnings of the kinds of changes that are about a conversation.
 _OF_SESSIONS: Final = ("session.", "context.")
+#: Kinds of changes of which an event tells what the log does.
+_AS_LOGGED: Final = frozenset(
+    {"nugget.renamed", "schedule.missed", "reflection.undone", "alias.added", "alias.removed"}
+)
 
 
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
@@ -80,7 +84,7 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
         data |= row.before or {}
     elif row.kind.startswith("conflict."):
         data |= {name: value for name, value in (row.before or {}).items() if value is not None}
-    elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
+    elif row.kind in _AS_LOGGED and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:
         data |= {"run_id": row.origin.run_id, **row.before}

@@ -182,12 +182,16 @@ class Transaction:
         return self._intake.admit_many(notes, self._origin)
 
     def admit_line(self, text: str, field: str) -> str:
-        """Return what may be stored of a caller's line beside a note. Comes before the first write.
-
-        Raises:
-            GovernanceViolation: If nothing of it may be.
-        """
+        """Return what may be stored of a caller's line beside a note, or raise GovernanceViolation."""
         return self._intake.admit_line(text, field, self._origin) if text else text
+
+    def admit_name(self, name: str, field: str) -> None:
+        """Raise GovernanceViolation if a name that others refer by may not be stored. Comes before any write."""
+        self._intake.admit_name(name, field, self._origin)
+
+    def admit_values(self, values: Mapping[str, Any], field: str) -> dict[str, Any]:
+        """Return what may be stored of a caller's values beside a note, as :meth:`admit_line` does of a line."""
+        return self._intake.admit_values(values, field, self._origin)
 
     def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None, is_free: bool = False) -> Note:
         """Add *note*, under the next row number unless it has one that the writer assigned.

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError, Unavailable
+from shelfd.memory.recall.particulars import ShelfParticulars
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Changes that are read before an answer, and how long at most: a long text takes a while.
@@ -55,8 +56,13 @@ def is_partial(state: Mapping[str, Any]) -> bool:
     return bool(state["state"] != "ready")
 
 
-async def read_all(shelf: Shelf, call: Call) -> None:
-    """Have all notes read for what they mention, however much that is, and be found by their words.
+async def read_all(shelf: Shelf, call: Call, *, words: bool = False) -> None:
+    """Have all notes read for what they mention, however much that is.
+
+    Args:
+        shelf: Theirs.
+        call: Who waits for that.
+        words: Whether they are to be found by all their words, too.
 
     Raises:
         Unavailable: If that takes longer than 5 s, or than the caller said to wait. It goes on by itself.
@@ -66,10 +72,15 @@ async def read_all(shelf: Shelf, call: Call) -> None:
     try:
         async with asyncio.timeout(max(patience, 0)):
             await shelf.enrichment.reach()
-            while shelf.tracks.state()["state"] != "ready":
+            while words and shelf.tracks.state()["state"] != "ready":
                 await shelf.clock.sleep(_WHILE_WARMING)
+            if words:
+                await shelf.reach(None)
+                await shelf.tracks.complete(ShelfParticulars)
     except TimeoutError:
         shelf.enrichment.hasten()
+        if words:
+            shelf.tracks.catch_up(ShelfParticulars)
         state = _read_so_far(shelf)
         text = f"notes are still being read for what they mention ({state['share']:.1%}) and none must be missed"
         raise Unavailable(f"{text}; ask again, or with a longer timeout_ms", reason="WARMING", index=state) from None

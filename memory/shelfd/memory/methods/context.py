@@ -36,12 +36,12 @@ class Context(Protocol):
             ShuttingDown: If it is being closed.
         """
 
-    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> dict[str, Any]:
-        """Do what a ``@job`` does, for a use case that had to prepare; it has its place from here on.
+    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended | None = None) -> dict[str, Any]:
+        """Do what a ``@job`` or a ``@change`` does, for a use case that had to prepare; it has its place from here on.
 
         Args:
             begin: Takes the first step. What fits it returns the outcome: then there is no job.
-            ended: Makes the result of a job that is done.
+            ended: Makes the result of a job that is done; if it is not given, the first step is all, and no run.
 
         Raises:
             Unavailable: If the rest has to wait; it resumes automatically.

@@ -1,15 +1,14 @@
 """Use cases on entities: notes that mention one, and names that mean the same."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from heapq import merge
 from types import MappingProxyType
 from typing import Any, Final
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Conflict, InvalidParams, QuotaExceeded
-from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
-from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
+from shelfd.memory.errors import InvalidParams
+from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, shown
 from shelfd.memory.knowledge.entities.phrases import (
     FOUND_BY_SURROUNDINGS,
     is_name_of_its_own,
@@ -17,26 +16,17 @@ from shelfd.memory.knowledge.entities.phrases import (
     words_of,
     words_of_name,
 )
-from shelfd.memory.knowledge.position import read_again
-from shelfd.memory.log.idempotency import Outcome
-from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods import cursor
 from shelfd.memory.methods.caught_up import is_partial, read_for_entities
-from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import session_of_hits
-from shelfd.memory.methods.registry import change, read
+from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.spelled import as_spelled
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.entities import StoredAlias
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.nuggets import get_nugget
-from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.entities import (
-    AliasAddParams,
-    AliasListParams,
-    AliasParams,
     EntityRecallParams,
     RecallActorParams,
     RecallCveParams,
@@ -207,105 +197,3 @@ async def mentioning(
                 break
             before = rows[-1]
             await asyncio.sleep(0)
-
-
-def _renew(_context: Context, shelf: Shelf, _changed: Changed) -> None:
-    shelf.enrichment.wake()
-
-
-@change("alias.add", then=_renew)
-def add(tx: Transaction, params: AliasAddParams, call: Call) -> Outcome:
-    """Say that two names mean the same.
-
-    Raises:
-        InvalidParams: If the two are one, or there is no such type.
-        Conflict: If the other is, by however many steps, an alias of this one.
-        QuotaExceeded: If callers gave or took back as many aliases as a shelf knows.
-    """
-    type_ = checked_type(params.type, "type", call)
-    key, canonical = key_of(type_, params.alias), key_of(type_, params.canonical)
-    if key == canonical:
-        raise InvalidParams("alias: is the same name as canonical", field="alias")
-    stored = tx.rows.entities.aliases(limit=ALIASES_KNOWN)
-    known = Aliases(stored)
-    if key in known.chain(type_, params.canonical):
-        raise Conflict("canonical: is itself an alias of this name; remove that first", field="canonical")
-    is_new = known.chain(type_, params.alias)[:1] != [canonical]
-    if is_new:
-        name = EntityName(family(type_), key)
-        alias = StoredAlias(*name, params.alias, canonical, params.canonical, type_, 0, tx.now)
-        _put(tx, alias, stored)
-        replaced = [one for one in stored if one[:2] == name and not one.note]
-        read_again(tx, [params.alias, params.canonical, *_names(replaced)])
-        known = Aliases([alias, *stored])
-    return {
-        "alias": shown(type_, params.alias), "canonical": known.canonical(type_, params.alias), "added": is_new,
-    }  # fmt: skip
-
-
-def _put(tx: Transaction, alias: StoredAlias, stored: Sequence[StoredAlias]) -> None:
-    """Store what a caller says of a name, if it is among the first that a shelf knows."""
-    given = [one for one in stored if not one.note]
-    if len(given) >= ALIASES_KNOWN and not any(one[:2] == alias[:2] for one in given):
-        message = f"a shelf has at most {ALIASES_KNOWN} aliases that callers gave or took back"
-        raise QuotaExceeded(message, field="alias", limit=ALIASES_KNOWN)
-    tx.rows.entities.put_alias(alias)
-
-
-@change("alias.remove", then=_renew)
-def remove(tx: Transaction, params: AliasParams, call: Call) -> Outcome:
-    """Take back that a name means the same as another: no note that says so makes it one again.
-
-    Raises:
-        QuotaExceeded: As for ``alias.add``.
-    """
-    type_ = checked_type(params.type, "type", call)
-    name = EntityName(family(type_), key_of(type_, params.alias))
-    stored = tx.rows.entities.aliases(limit=ALIASES_KNOWN)
-    if not Aliases(stored).chain(type_, params.alias):
-        return {"removed": False}
-    tx.rows.entities.delete_aliases(*name)
-    _put(tx, StoredAlias(*name, params.alias, "", "", type_, 0, tx.now), stored)
-    read_again(tx, [params.alias, *_names(one for one in stored if one[:2] == name)])
-    return {"removed": True}
-
-
-def _names(gone: Iterable[StoredAlias]) -> list[str]:
-    """Names that notes may have been known to mention by aliases that are gone."""
-    return [one.canonical_name for one in gone if one.canonical]
-
-
-@read("alias.list")
-def list_aliases(shelf: Shelf, params: AliasListParams, call: Call) -> dict[str, Any]:
-    """Return a page of aliases by type and name."""
-    wanted = None if params.type is None else family(checked_type(params.type, "type", call))
-    stored = shelf.view.entities.aliases(limit=ALIASES_KNOWN)
-    found: dict[tuple[str, str], dict[str, Any]] = {
-        name: {"type": name.type, "alias": step.alias, "canonical": shown(name.type, step.name), "source": "built_in"}
-        for name, step in built_in().items()
-    }
-    given: set[tuple[str, str]] = set()
-    known = Aliases(stored)
-    notes = shelf.view.notes.by_rows([alias.note for alias in stored if alias.note])
-    for alias in stored:
-        name = EntityName(alias.family, alias.alias)
-        if name in given or known.chain(alias.type, alias.name)[:1] != [alias.canonical][: bool(alias.canonical)]:
-            continue
-        given.add(name)
-        found.pop(name, None)
-        if alias.canonical:
-            source: dict[str, Any] = {"source": "note" if alias.note else "caller"}
-            if alias.note in notes:
-                source["note_id"] = notes[alias.note].id
-            names = {"alias": shown(alias.type, alias.name), "canonical": shown(alias.type, alias.canonical_name)}
-            found[name] = {"type": alias.type, **names, **source}
-    return _page(found, wanted, params)
-
-
-def _page(found: dict[tuple[str, str], dict[str, Any]], wanted: str | None, params: AliasListParams) -> dict[str, Any]:
-    after = tuple((cursor.decode_text(params.cursor) or "").split("\n", 1))
-    names = sorted(name for name in found if wanted in (None, name[0]) and tuple(name) > after)
-    result: dict[str, Any] = {"aliases": [found[name] for name in names[: params.limit]]}
-    if len(names) > params.limit:
-        result["next_cursor"] = cursor.encode("\n".join(names[params.limit - 1]))
-    return result

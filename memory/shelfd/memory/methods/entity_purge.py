@@ -11,33 +11,35 @@ from shelfd.memory.knowledge.entities.kinds import family, shown
 from shelfd.memory.knowledge.position import aliases_changed
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.aliases import REMOVED
 from shelfd.memory.methods.caught_up import read_all
 from shelfd.memory.methods.context import Context
-from shelfd.memory.methods.entities import checked_type, mentioning_any
+from shelfd.memory.methods.entities import checked_type
+from shelfd.memory.methods.named_anywhere import notes_naming
 from shelfd.memory.methods.registry import procedure
-from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.ports.log import Entry
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import check_no_intake
-from shelfd.memory.tending.purge import PURGE, new_cursor, purge_some
+from shelfd.memory.tending.purge import begin_purge
 from shelfd.protocol.methods.entities import EntityPurgeParams
 
-#: Notes of one purge: a job keeps their ids.
-_NOTES: Final = 1_000
-_EVERY_NOTE: Final = NoteFilter(include_hidden=True)
+#: Ids that one answer names.
+_NAMED: Final = 1_000
 
 
 class _Doomed(NamedTuple):
-    """What a purge of an entity takes, and how many notes mention it in all."""
+    """What a purge of an entity takes, and which notes stay although they have the words of its name."""
 
     ids: Sequence[str]
-    total: int
+    staying: Sequence[str]
     aliases: Sequence[StoredAlias]
+    is_known: bool  #: as of the type
 
 
 @procedure("entity.purge")
 async def purge(context: Context, call: Call) -> dict[str, Any]:
-    """Purge every note that mentions an entity, by any of its names, and the names that callers gave it.
+    """Purge every note that names an entity, by any of its names, and the names that callers gave it.
 
     Raises:
         Unavailable: If notes are still being read for what they mention, and that takes longer than this waits.
@@ -45,53 +47,55 @@ async def purge(context: Context, call: Call) -> dict[str, Any]:
     params = cast("EntityPurgeParams", call.params)
     type_ = checked_type(params.entity_type, "entity_type", call)
     shelf = await context.shelf(call)
-    await read_all(shelf, call)
+    await read_all(shelf, call, words=True)
     doomed = await _doomed(shelf, type_, params.entity_value)
     canonical = shelf.enrichment.canonical(type_, params.entity_value)
     said = {
         "entity": {"type": type_, "value": shown(type_, params.entity_value), "canonical": canonical},
-        "notes": doomed.total,
-        "note_ids": list(doomed.ids),
+        "notes": len(doomed.ids),
+        "note_ids": list(doomed.ids[:_NAMED]),
+        "staying": len(doomed.staying),
+        "staying_ids": list(doomed.staying[:_NAMED]),
         "aliases": len(doomed.aliases),
+        "known": doomed.is_known,
         "dry_run": params.dry_run,
     }
     if params.dry_run:
-        return {**said, "purged": 0, "still_in": [], "remaining": doomed.total, "run_id": None}
+        return {**said, "purged": 0, "still_in": [], "remaining": len(doomed.ids), "run_id": None}
     done = await context.carry_out(shelf, call, lambda tx: _begin(tx, doomed), _ended)
     if doomed.aliases:
         shelf.enrichment.wake()
-    return {**said, **done, "remaining": doomed.total - len(doomed.ids)}
+    return {**said, **done, "remaining": 0}
 
 
 async def _doomed(shelf: Shelf, type_: str, value: str) -> _Doomed:
     names = shelf.enrichment.same(type_, value)
-    ids: list[str] = []
-    total = 0
-    async for some in mentioning_any(shelf, type_, value, _EVERY_NOTE, most=None):
-        total += len(some)
-        ids += [note.id for note in some[: _NOTES - len(ids)]]
+    notes = await notes_naming(shelf, type_, value)
     keys = {(family(of_type), key) for of_type, key in names}
     given = [
         alias
         for alias in shelf.view.entities.aliases(limit=ALIASES_KNOWN)
         if not alias.note and not keys.isdisjoint({(alias.family, alias.alias), (alias.family, alias.canonical)})
     ]
-    return _Doomed(ids, total, given)
+    is_known = len(keys) > 1 or bool(shelf.view.entities.called(names))
+    return _Doomed(notes.ids, notes.others, given, is_known)
 
 
 def _begin(tx: Transaction, doomed: _Doomed) -> Begun | Outcome:
-    """Take the first step. The names go with the last notes: those that are left would not be found without them."""
-    if doomed.aliases and doomed.total == len(doomed.ids):
+    """Take the first step. The names go with it: which notes are left to go is known by their ids."""
+    if doomed.aliases:
         for alias in doomed.aliases:
             tx.rows.entities.delete_aliases(alias.family, alias.alias)
+            tx.log(Entry(REMOVED, None, (), None, {"type": alias.family}))
         aliases_changed(tx)
     if not doomed.ids:
         return {"purged": 0, "still_in": [], "run_id": None}
     check_no_intake(tx)
-    params, cursor = {"ids": list(doomed.ids)}, new_cursor(total=len(doomed.ids))
-    purge_some(tx, cursor, params)
-    return Begun(PURGE, params, cursor)
+    return begin_purge(tx, doomed.ids, aliases=len(doomed.aliases), known=doomed.is_known)
 
 
 def _ended(_shelf: Shelf, job: Job) -> dict[str, Any]:
-    return {"run_id": job.run_id, **(job.result or {})}
+    """What became of the notes. A request that comes again is told what it took then, not what there is now."""
+    named = {"notes": job.cursor["total"], "note_ids": list(job.params["ids"][:_NAMED])}
+    counted = {name: job.params[name] for name in ("aliases", "known") if name in job.params}
+    return {"run_id": job.run_id, **named, **counted, **(job.result or {})}

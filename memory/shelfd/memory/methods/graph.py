@@ -72,12 +72,12 @@ change("note.supersede")(_supersede)
 def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
     """Link two notes; a link that is there already takes over what is new about it."""
     check_writable(params.relation, "relation")
-    reason = tx.admit_line(params.reason, "reason")
+    relation, reason = tx.admit_line(params.relation, "relation"), tx.admit_line(params.reason, "reason")
     notes, is_older = _ends(tx, params.source, params.target)
     count = Counter[str]()
-    ends = directed(params.source, params.target, params.relation, params.direction, one_is_older=is_older)
+    ends = directed(params.source, params.target, relation, params.direction, one_is_older=is_older)
     for source, target in ends:
-        link = Link(source, target, params.relation, reason, tx.now, params.valid_from, params.valid_to)
+        link = Link(source, target, relation, reason, tx.now, params.valid_from, params.valid_to)
         count[connect(tx, link, notes[source].nugget, call.limits)] += 1
     return {"added": count["added"], "updated": count["updated"]}
 

@@ -30,6 +30,8 @@ def record_injection(tx: Transaction, params: RecordInjectionParams, _call: Call
     session = write_session(tx, params.session_id, params.turn)
     lists = {"pinned": params.pinned, "recalled": params.recalled, "frontier": params.frontier or []}
     check_ids(tx.rows, lists)
+    blocks = None if params.blocks is None else tx.admit_values(params.blocks, "blocks")
+    trace = None if params.trace is None else tx.admit_values(params.trace, "trace")
     stored = record(
         tx,
         Injection(
@@ -40,9 +42,9 @@ def record_injection(tx: Transaction, params: RecordInjectionParams, _call: Call
             _each_once(params.pinned),
             _each_once(params.recalled),
             None if params.frontier is None else _each_once(params.frontier),
-            params.blocks,
+            blocks,
             params.tokens,
-            params.trace,
+            trace,
         ),
         session.nugget,
     )

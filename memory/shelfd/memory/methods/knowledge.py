@@ -113,13 +113,14 @@ def create_relations(tx: Transaction, params: RelationsParams, call: Call) -> Ou
         relation = relation_of(one.relation)
         check_writable(relation.name, f"relations.{index}.relation")
         ((start, end_),) = _direction(source, target, relation.name)
+        name = tx.admit_line(relation.name, f"relations.{index}.relation")
         reason = tx.admit_line(relation.spelling, f"relations.{index}.relation")
-        there = tx.rows.links.get(start, end_, relation.name)
+        there = tx.rows.links.get(start, end_, name)
         if there is not None and not is_relation(there):
             tx.delete_link(there, params.nugget)
             there = None
         if there is None:
-            connect(tx, Link(start, end_, relation.name, reason, tx.now), params.nugget, call.limits)
+            connect(tx, Link(start, end_, name, reason, tx.now), params.nugget, call.limits)
             created.append(index)
     return {"created": created}
 

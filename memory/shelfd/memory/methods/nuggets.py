@@ -53,6 +53,7 @@ def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
         created_at=tx.now,
         local_only=params.local_only,
     )
+    tx.admit_name(params.name, "name")
     tx.create_nugget(nugget)
     return _outcome(nugget)
 
@@ -119,6 +120,7 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
         return _outcome(nugget)
     if tx.rows.nuggets.get(params.new_name) is not None:
         raise DuplicateNugget(params.new_name)
+    tx.admit_name(params.new_name, "new_name")
     check_free(tx, params.name)
     rename_nugget(tx, params.name, params.new_name)
     return _outcome(nugget._replace(name=params.new_name))

@@ -5,10 +5,12 @@ from typing import Final
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.ports.projection import Project
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.recall.particulars import ShelfParticulars
 from shelfd.memory.shelf.counts import ShelfCounts
 
 PROJECTIONS: Final[tuple[Project, ...]] = (
     ShelfIndex,
     ShelfCounts,
     ShelfFacts,
+    ShelfParticulars,
 )

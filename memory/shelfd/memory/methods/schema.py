@@ -1,5 +1,6 @@
 """Use cases on types of notes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from shelfd.memory.call import Call
@@ -119,6 +120,7 @@ def _ended(shelf: Shelf, job: Job) -> dict[str, Any]:
 def set_type(tx: Transaction, params: SetTypeParams, call: Call) -> Begun | Outcome:
     """Make or change a type; notes that would not fit come along, or refuse it."""
     nugget = params.nugget or WHOLE_SHELF
+    _admit_words(tx, params.model_dump(exclude_none=True, exclude={"idempotency_key", "shelf"}))
     before = schema_of(tx.rows, nugget).get(params.type)
     kind = (before or new_type(params.type)).with_properties(_properties(params))
     _check_columns(kind)
@@ -174,6 +176,20 @@ def _begin(tx: Transaction, plan: Plan, call: Call, *, has_to_look: bool) -> Beg
     if result["unfit"]:
         raise TypeUnfit(plan.kind.name, result["unfit"], result["offenders"])
     return result
+
+
+def _admit_words(tx: Transaction, said: Mapping[str, Any]) -> None:
+    """Raise if what a caller says of a type may not be stored: columns and instructions are used as they are."""
+    for field, value in said.items():
+        left = [value]
+        while left:
+            match left.pop():
+                case str(text):
+                    tx.admit_name(text, field)
+                case dict(members):
+                    left += [*members, *members.values()]
+                case list(members):
+                    left += members
 
 
 def _properties(params: SetTypeParams) -> dict[str, Any]:

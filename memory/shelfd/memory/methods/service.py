@@ -48,6 +48,10 @@ _Changed: TypeAlias = Changed | Exception
 _Answered: TypeAlias = ReadAnswer | Exception
 
 
+#: Params by which later requests refer to a conversation, or to this one.
+_IDENTIFIERS = ("idempotency_key", "session_id", "new_session_id")
+
+
 class Service(Context):
     """Carries out calls on shelves.
 
@@ -128,6 +132,7 @@ class Service(Context):
     def _begin(
         self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[ReadAnswer], shelf: Shelf
     ) -> None:
+        _check_identifiers(shelf, call)
         shelf.enter()
         try:
             if isinstance(use_case, ReadMethod):
@@ -209,11 +214,10 @@ class Service(Context):
         shelf = self.shelves.opened(shelf_name) or await self.shelves.get(shelf_name)
         return await self.jobs(shelf).perform(job_id_of(run_id))
 
-    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> Answer:
-        """Do what a ``@job`` does, for a use case that had to prepare. See the port."""
-        use_case = ChangeMethod(
-            lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True
-        )
+    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended | None = None) -> Answer:
+        """Do what a ``@job`` does, or a ``@change``, for a use case that had to prepare. See the port."""
+        is_run = None if ended is None else lambda _params: True
+        use_case = ChangeMethod(lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=is_run)
         return decoded(await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf)))
 
     async def shelf(self, call: Call) -> Shelf:
@@ -260,6 +264,17 @@ class Service(Context):
         except ShelfError as error:  # the next promotion looks again
             log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
         await self.jobs(shelf).start_unfinished()
+
+
+def _check_identifiers(shelf: Shelf, call: Call) -> None:
+    """Raise GovernanceViolation if a key or a new conversation is called by what must not be kept."""
+    said = vars(call.params)
+    for field in _IDENTIFIERS:
+        name = said.get(field)
+        if name is None or shelf.intake.is_name(name):
+            continue
+        if field != "session_id" or shelf.view.sessions.get(name) is None:
+            shelf.intake.admit_name(name, field, call.origin())
 
 
 def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> ReadAnswer | Awaitable[ReadAnswer]:

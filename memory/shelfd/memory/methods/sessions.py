@@ -24,7 +24,9 @@ def _show_opened(_shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]
 @change("session.open", render=_show_opened)
 def open_(tx: Transaction, params: SessionOpenParams, _call: Call) -> Outcome:
     """Open a session, or open it again."""
-    wanted = Session(params.session_id, params.nugget, params.actor, params.at_seq)
+    tx.admit_name(params.nugget, "nugget")
+    actor = None if params.actor is None else tx.admit_line(params.actor, "actor")
+    wanted = Session(params.session_id, params.nugget, actor, params.at_seq)
     keeps_nugget = "nugget" not in params.model_fields_set
     session, opened = open_session(tx, wanted, turn=params.turn, keeps_nugget=keeps_nugget)
     return {

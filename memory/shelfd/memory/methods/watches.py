@@ -56,11 +56,22 @@ def _begin_matching(_context: Context, shelf: Shelf, changed: Changed) -> None:
         shelf.watching.add(watch)
 
 
+def _check_names(tx: Transaction, params: WatchCreateParams) -> None:
+    """Raise if what is looked for may not be stored: if something were taken out of it, something else would be."""
+    tx.admit_name(params.query, "query")
+    for name in ("domain", "type", "subject", "author"):
+        if (said := getattr(params.filters, name)) is not None:
+            tx.admit_name(said, f"filters.{name}")
+    for tag in params.filters.tags:
+        tx.admit_name(tag, "filters.tags")
+
+
 @change("watch.create", render=_created, then=_begin_matching)
 def create(tx: Transaction, params: WatchCreateParams, call: Call) -> Outcome:
     """Store a standing query."""
     if params.nugget is not None:
         get_nugget(tx.rows, params.nugget)
+    _check_names(tx, params)
     watches = tx.rows.watches
     if watches.count() >= MOST_WATCHES or watches.count(call.principal) >= MOST_OF_ONE:
         message = f"a shelf has at most {MOST_WATCHES} standing queries, and a principal {MOST_OF_ONE} of them"

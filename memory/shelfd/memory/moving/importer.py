@@ -118,6 +118,7 @@ class Importer:
         here = self.tx.nugget(record.name)
         losses = list(record.losses)
         if here is None:
+            self.tx.admit_name(record.name, "nugget")
             self.tx.create_nugget(wanted)
         elif here[1:5] != wanted[1:5]:
             losses.append(Loss("options", "the nugget is here with other options and keeps them"))
@@ -358,7 +359,8 @@ class Importer:
             room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         seq_to = None if chat is None else self.places.number(chat, record.turn)
         link = Link(source.id, target.id, record.relation, record.reason(), record.created_at, seq_to=seq_to)
-        link = link._replace(reason=self.tx.admit_line(link.reason, "links"))
+        admit = self.tx.admit_line
+        link = link._replace(relation=admit(link.relation, "links.relation"), reason=admit(link.reason, "links"))
         old = self.tx.rows.links.get(*link[:3])
         if old is None:
             if room <= 0:

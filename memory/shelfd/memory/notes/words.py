@@ -19,6 +19,8 @@ _SPACELESS = (
 # Python's \w leaves out the vowel signs of Indic scripts and would cut their words; dandas are no letters.
 _INDIC = "\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 _WORD = re.compile(rf"(?P<run>[{_SPACELESS}]+)|(?:[{_INDIC}]|[^\W_{_SPACELESS}])+")
+#: Pattern of one character of a word.
+LETTER: Final = rf"(?:[{_INDIC}]|[^\W_])"
 # Of these one character alone may be a word.
 _LETTERS_THAT_ARE_WORDS = (
     "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -71,6 +73,11 @@ def letters(text: str) -> list[str]:
     if lowered.isascii():
         return lowered.encode().translate(_ASCII_LETTERS).decode().split()  # a quarter of the time of a pattern
     return _LETTERS.findall(lowered)
+
+
+def whole_words(text: str) -> list[str]:
+    """Return the words of *text* in order, as they stand there; what has no blanks between words is one."""
+    return [match.group() for match in _WORD.finditer(text)]
 
 
 def split(folded: str) -> list[str]:

@@ -221,6 +221,9 @@ class Enrichment(Protocol):
     def spellings(self, type_: str, value: str) -> Collection[str]:
         """Return how a text may write *value* and all that mean the same, but for case."""
 
+    def is_alias(self, type_: str, value: str) -> bool:
+        """Return whether *value* is known as another name of something."""
+
     def accented(self, type_: str, value: str) -> str | None:
         """Return the name of an alias that differs from *value* in accents alone, unless *value* is one itself."""
 
@@ -262,6 +265,10 @@ class NoEnrichment(Enrichment):
     def spellings(self, type_: str, value: str) -> Collection[str]:  # noqa: ARG002
         """Return *value*."""
         return (value,)
+
+    def is_alias(self, type_: str, value: str) -> bool:  # noqa: ARG002
+        """Return that it is not."""
+        return False
 
     def accented(self, type_: str, value: str) -> str | None:  # noqa: ARG002
         """Return nothing."""

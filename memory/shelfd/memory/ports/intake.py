@@ -35,6 +35,23 @@ class Intake(Protocol):
             GovernanceViolation: If nothing of it may be.
         """
 
+    def admit_values(self, values: Mapping[str, Any], field: str, origin: Origin | None) -> dict[str, Any]:
+        """Return what may be stored of values by their names, which are no note's; their names are text like them.
+
+        Raises:
+            GovernanceViolation: If nothing of it may be.
+        """
+
+    def admit_name(self, name: str, field: str, origin: Origin | None) -> None:
+        """Raise if *name* holds what must not be kept: others refer by it to something, so that nothing is taken out.
+
+        Raises:
+            GovernanceViolation: If it does.
+        """
+
+    def is_name(self, name: str) -> bool:
+        """Return whether :meth:`admit_name` lets *name* pass."""
+
     def is_clean(self, text: str) -> bool:
         """Return whether *text*, which is no part of a note, may be kept as it is."""
 
@@ -56,6 +73,17 @@ class AnyText(Intake):
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:  # noqa: ARG002
         """Return *text*."""
         return text
+
+    def admit_values(self, values: Mapping[str, Any], field: str, origin: Origin | None) -> dict[str, Any]:  # noqa: ARG002
+        """Return *values*."""
+        return dict(values)
+
+    def admit_name(self, name: str, field: str, origin: Origin | None) -> None:
+        """Let it pass."""
+
+    def is_name(self, name: str) -> bool:  # noqa: ARG002
+        """Return True."""
+        return True
 
     def is_clean(self, text: str) -> bool:  # noqa: ARG002
         """Return True."""

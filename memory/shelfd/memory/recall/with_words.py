@@ -8,6 +8,7 @@ import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.candidates import distinct
+from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 
 _POSTINGS: Final = 250_000  #: read of one word, of which these are the newest
@@ -15,16 +16,31 @@ _NEAR_POSTINGS: Final = 6_000  #: read for one text
 
 
 def having(contents: Contents, words: AbstractSet[str], filters: NoteFilter, most: int | None) -> list[int]:
-    """Return rows of the documents, the newest first, that have all *words* (index terms) and that *filters* admit."""
+    """Return rows of the documents, the newest first, that have all *words* (index terms) and that *filters* admit.
+
+    Where all are wanted, and not the *most* newest, none is left out however many have one of the words.
+    """
     numbers = [contents.vocabulary.number(word) for word in words]
     if None in numbers or not numbers:
         return []
-    lists = [contents.postings.some(number, _POSTINGS) for number in numbers if number is not None]
-    ordinals = reduce(np.intersect1d, lists)
+    looked_at = contents.columns.size if most is None else _POSTINGS
+    lists = [contents.postings.some(number, looked_at) for number in numbers if number is not None]
+    fewest, *others = sorted(lists, key=len)
+    ordinals = reduce(_both, others, distinct(fewest))
     ordinals = ordinals[contents.columns.alive(ordinals)]
     ordinals = ordinals[contents.filtering.admitted(filters, ordinals)]
     rows: list[int] = np.sort(contents.columns.row[ordinals])[::-1][:most].tolist()
     return rows
+
+
+def _both(fewer: IntArray, more: IntArray) -> IntArray:
+    """Return those of *fewer* that are in *more* as well."""
+    if not len(more):
+        return more
+    more = np.sort(more, kind="stable")  # of what is in order already, as nearly all is, that is a glance
+    places = np.minimum(more.searchsorted(fewer), len(more) - 1)
+    both: IntArray = fewer[more[places] == fewer]
+    return both
 
 
 def near(

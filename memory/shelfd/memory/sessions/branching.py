@@ -74,6 +74,7 @@ def new_cursor() -> dict[str, Any]:
 def found(tx: Transaction, params: Mapping[str, Any]) -> None:
     """Make the session and its nugget, both of which are empty yet."""
     old = get_nugget(tx.rows, params["nugget"])
+    tx.admit_name(params["into"], "nugget")
     # As one that came back: it goes when the branch is undone, although that only hides its notes.
     tx.create_nugget(old._replace(name=params["into"], created_at=tx.now), again=True)
     for name, spec in tx.rows.note_types.of(old.name).items():

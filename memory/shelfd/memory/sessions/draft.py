@@ -166,9 +166,13 @@ class Draft:
 
         Raises:
             InvalidParams: If a note would have more links than it may; then none is added.
-            GovernanceViolation: If the reason of one may not be stored; nor then.
+            GovernanceViolation: If the relation or reason of one may not be stored; nor then.
         """
-        links = [link._replace(reason=self.tx.admit_line(link.reason, field)) for link in links]
+        admit = self.tx.admit_line
+        links = [
+            link._replace(relation=admit(link.relation, f"{field}.relation"), reason=admit(link.reason, field))
+            for link in links
+        ]
         new = {link[:3] for link in links if self.link(link[:3]) is None}
         limit = self.scene.limits.links_count
         for source, count in Counter(source for source, _, _ in new).items():

@@ -31,6 +31,7 @@ def ensure_nugget(tx: Transaction, name: str) -> Nugget:
     nugget = tx.nugget(name)
     if nugget is None:
         nugget = Nugget(name, dimension=1024, banks=4, ensembles=1, max_facts=0, ttl_days=None, created_at=tx.now)
+        tx.admit_name(name, "nugget")
         tx.create_nugget(nugget)
     return nugget
 

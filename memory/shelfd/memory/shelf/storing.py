@@ -324,11 +324,11 @@ def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limi
 
 
 def _admitted(tx: Transaction, links: Sequence[LinkInput]) -> list[LinkInput]:
-    fields = (f"links.{number}.reason" for number in range(len(links)))
-    return [
-        link.model_copy(update={"reason": tx.admit_line(link.reason, field)})
-        for link, field in zip(links, fields, strict=False)
-    ]
+    admitted = []
+    for number, link in enumerate(links):
+        lines = {name: tx.admit_line(getattr(link, name), f"links.{number}.{name}") for name in ("relation", "reason")}
+        admitted.append(link.model_copy(update=lines))
+    return admitted
 
 
 def _link(tx: Transaction, note: Note, target: Note, link: LinkInput, seq_to: int | None) -> None:

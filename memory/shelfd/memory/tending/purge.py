@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
-from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.errors import Conflict
+from shelfd.memory.jobs.work import Begun, JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.job import PURGE_KIND
@@ -24,6 +25,8 @@ from shelfd.memory.tending.purging import Leaving, purge, release, reworded_by
 #: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
 NOTES_AT_ONCE: Final = 16
 ROWS_AT_ONCE: Final = 1_000
+#: Ids of one piece: a job of many notes has them beside it, for each step writes the job's own row.
+IDS_OF_PIECE: Final = 1_024
 #: Stored outcomes looked at without yielding to other tasks: some 5 ms.
 _OUTCOMES_AT_ONCE: Final = 1_000
 #: Records of what prompts held that are looked at without yielding, and rewritten in one step.
@@ -38,6 +41,8 @@ _SCRUB_PAUSE: Final = timedelta(milliseconds=100)
 WAL: Final = "shelf.db-wal"
 #: The same of the image of the index.
 IMAGE: Final = "index/image.json"
+
+PURGE: Final = JobKind(PURGE_KIND)
 
 Cursor: TypeAlias = dict[str, Any]
 
@@ -62,6 +67,23 @@ def new_cursor(*, total: int) -> Cursor:
     }
 
 
+def begin_purge(tx: Transaction, ids: Sequence[str], **said: int) -> Begun:
+    """Take the first step of a purge of notes: one job purges them all, however many.
+
+    Args:
+        tx: Where.
+        ids: The notes.
+        said: Counts that the answer gives beside what became of the notes.
+    """
+    params, cursor = {"ids": list(ids[:IDS_OF_PIECE]), **said}, new_cursor(total=len(ids))
+    purge_some(tx, cursor, {"ids": ids})
+    if len(ids) <= IDS_OF_PIECE:
+        return Begun(PURGE, params, cursor)
+    firsts = range(0, len(ids), IDS_OF_PIECE)
+    pieces = {number: {"ids": list(ids[first : first + IDS_OF_PIECE])} for number, first in enumerate(firsts)}
+    return Begun(PURGE, {**params, "pieces": len(pieces)}, cursor, pieces)
+
+
 def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> None:
     """Take one step: purge the next notes, or as much as one step may of a note that many rows are about.
 
@@ -71,8 +93,9 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
             promoted notes that did, ``promoted`` those of the purged that a MEMORY.md has a line of; ``after`` says how
             much of the next note is redacted, ``place`` up to where a nugget's notes were looked at; ``is_empty`` that
             no note is left.
-        params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
-            the newest note of the shelf was at ``row``. What was written later stays.
+        params: ``ids`` of the notes, of very many the first, and then in how many ``pieces`` the ``job`` has all; or a
+            ``nugget`` that goes with the notes it had when its change was ``seq`` and the newest note of the shelf was
+            at ``row``. What was written later stays.
     """
     tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
     cursor["last"] = []
@@ -119,8 +142,15 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
 
 def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tuple[tuple[int, int], str]]:
     """The next notes, each with its place among the ids, or among the nugget's notes."""
+    first = cursor["place"][0] + 1
+    if "pieces" in params:
+        number, skipped = divmod(first, IDS_OF_PIECE)
+        pieces = tx.rows.jobs.pieces(params["job"], after=number - 1, limit=2)
+        ids = [note_id for _, piece in pieces for note_id in piece["ids"]][skipped : skipped + NOTES_AT_ONCE]
+        if not ids and first < cursor["total"]:
+            raise Conflict("which notes were left is not known any more; ask for the purge again")
+        return [((at, 0), note_id) for at, note_id in enumerate(ids, first)]
     if "ids" in params:
-        first = cursor["place"][0] + 1
         return [((at, 0), params["ids"][at]) for at in range(first, min(first + NOTES_AT_ONCE, len(params["ids"])))]
     notes = notes_in(tx, params["nugget"], after=tuple(cursor["place"]), limit=NOTES_AT_ONCE)
     return [(place, note.id) for place, note in notes]
@@ -134,7 +164,7 @@ def _remove_empty(tx: Transaction, params: Mapping[str, Any]) -> None:
 
 async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
-    params = work.job.params
+    params = {**work.job.params, "job": work.job.id}
     while True:
         await work.shelf.reach(None)  # what was written of the purged notes before is on its way to recall
         if work.cursor["is_empty"]:
@@ -146,7 +176,7 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     await _delete_watches(work)
     files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
-    await work.step(_delete_last_queries)
+    await work.step(lambda tx, cursor: _delete_last(tx, cursor, work.job.id))
     if not await work.shelf.image.forget_purged():
         files.append(IMAGE)
     if not await _scrub(work.shelf):
@@ -162,7 +192,8 @@ def _copies(work: Work) -> list[str]:
     return [name for name, made_at in work.shelf.store.copies() if oldest is not None and oldest <= made_at]
 
 
-def _delete_last_queries(tx: Transaction, cursor: Cursor) -> None:
+def _delete_last(tx: Transaction, cursor: Cursor, job_id: str) -> None:
+    tx.rows.jobs.delete_pieces(job_id)
     tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
 
 
@@ -233,6 +264,3 @@ async def _scrub(shelf: Shelf) -> bool:
             return True
         await shelf.clock.sleep(_SCRUB_PAUSE)
     return False
-
-
-PURGE: Final = JobKind(PURGE_KIND)

@@ -88,6 +88,11 @@ class AliasParams(ChangeParams):
 class EntityPurgeParams(ChangeParams):
     """Params of ``entity.purge``.
 
+    It takes every note that has all words of one of its names beside each other, in whatever case and order: in its
+    text, title, tags, aliases, key, author, subject, source or fields. If such words may be no name ("Rose", "The
+    Guardian"), it takes the notes that are found to mention it, and those that have it as a name by itself: as author,
+    subject or alias, or with a capital as title or field.
+
     It waits until all notes were read for what they mention, for 5 s or as long as ``timeout_ms`` allows. If they are
     not by then, nothing is done: the error is -32003, retryable, and has how far they are as ``index``.
     """
@@ -101,12 +106,15 @@ class EntityPurgeResult(Result):
     """Answer of ``entity.purge``."""
 
     entity: EntityView
-    notes: int = Field(description="How many notes mention it, hidden and superseded ones included.")
-    note_ids: list[str] = Field(description="Those that one purge takes, 1,000 at most, the most about it first.")
-    aliases: int = Field(description="Names given to it by callers, which go when no note is left.")
+    notes: int = Field(description="How many notes name it, hidden and superseded ones included.")
+    note_ids: list[str] = Field(description="Those, the most about it first, at most 1,000 of them.")
+    staying: int = Field(description="How many notes have the words of one of its names otherwise: these stay.")
+    staying_ids: list[str] = Field(description="Those, the newest first, at most 1,000 of them.")
+    aliases: int = Field(description="Names given to it by callers, which go with the notes.")
+    known: bool = Field(description="Whether notes mention it as of this type, or it has other names as such.")
     purged: int
     still_in: list[str]
-    remaining: int = Field(description="Notes that are left: ask again.")
+    remaining: int = Field(description="Notes that are left: all of them after a dry run, none after a purge.")
     dry_run: bool
     run_id: str | None
     replayed: bool | None = None
@@ -124,12 +132,18 @@ class AliasAddResult(Result):
     alias: str
     canonical: str = Field(description="The name that stands for it and all that mean the same.")
     added: bool = Field(description="Whether that was anything new.")
+    replaced: str | None = Field(default=None, description="What it was another name of before, if of something else.")
+    replayed: bool | None = None
 
 
 class AliasRemoveResult(Result):
     """Answer of ``alias.remove``."""
 
     removed: bool
+    canonical: str | None = Field(
+        default=None, description="What it is another name of again, as it was before a caller said otherwise."
+    )
+    replayed: bool | None = None
 
 
 class AliasListParams(PageParams):
@@ -184,7 +198,14 @@ define("recall_cve", RecallCveParams, EntityRecallResult, need="read", summary="
 define("recall_actor", RecallActorParams, EntityRecallResult, need="read", summary="Notes that mention an actor.")
 define("recall_tool", RecallToolParams, EntityRecallResult, need="read", summary="Notes that mention a tool.")
 define("alias.add", AliasAddParams, AliasAddResult, need="write", summary="Say that two names mean the same.")
-define("alias.remove", AliasParams, AliasRemoveResult, need="write", summary="Take back that two names mean the same.")
+define(
+    "alias.remove",
+    AliasParams,
+    AliasRemoveResult,
+    need="write",
+    summary="Take back that two names mean the same.",
+    is_barrier=True,
+)
 define("alias.list", AliasListParams, AliasListResult, need="read", summary="Names that mean the same.")
 define("topic.list", TopicListParams, TopicListResult, need="read", summary="Nuggets and entities by their beginning.")
 define(
@@ -192,6 +213,6 @@ define(
     EntityPurgeParams,
     EntityPurgeResult,
     need="write",
-    summary="Purge every note that mentions an entity, by any of its names.",
+    summary="Purge every note that names an entity, by any of its names.",
     is_barrier=True,
 )

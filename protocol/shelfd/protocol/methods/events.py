@@ -13,7 +13,7 @@ EVENT_TYPES: Final = (
     "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
     "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
     "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
-    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
+    "session.closed", "session.retracted", "session.extracted", "schedule.missed", "alias.added", "alias.removed",
 )  # fmt: skip
 
 

@@ -255,6 +255,78 @@ async def test_a_built_in_alias_can_be_taken_back(either: Api) -> None:
     assert len((await either.call("recall_actor", actor_name="Fancy Bear"))["notes"]) == 1
 
 
+async def test_what_a_wrong_alias_had_replaced_holds_again(either: Api) -> None:
+    said = {"type": "actor", "alias": "Fancy Bear"}
+    added = await either.call("alias.add", **said, canonical="Totally Other")
+    assert (added["added"], added["canonical"], added["replaced"]) == (True, "totally-other", "apt28")
+    assert await either.call("alias.remove", **said) == {"removed": True, "canonical": "apt28"}
+    assert (await either.call("recall_actor", actor_name="Fancy Bear"))["entity"]["canonical"] == "apt28"
+    assert await either.call("alias.remove", **said) == {"removed": True}
+    assert await either.call("alias.remove", **said) == {"removed": False}
+    assert (await either.call("recall_actor", actor_name="Fancy Bear"))["entity"]["canonical"] == "fancy-bear"
+
+
+async def test_what_a_note_says_holds_again_once_a_caller_takes_back_what_it_said_otherwise(either: Api) -> None:
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.call("recall_actor", actor_name="Copper Lynx")
+    added = await either.call("alias.add", type="actor", alias="Copper Lynx", canonical="Storm Weasel")
+    assert added["replaced"] == "velvet-badger"
+    removed = await either.call("alias.remove", type="actor", alias="Copper Lynx")
+    assert removed == {"removed": True, "canonical": "velvet-badger"}
+    listed = (await either.call("alias.list", type="actor", limit=1000))["aliases"]
+    assert [one["canonical"] for one in listed if one["alias"] == "copper-lynx"] == ["velvet-badger"]
+
+
+async def test_an_alias_that_a_note_says_too_is_not_learned_again(either: Api) -> None:
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.call("recall_actor", actor_name="Copper Lynx")
+    await either.call("alias.add", type="actor", alias="Copper Lynx", canonical="Storm Weasel")
+    await either.call("alias.add", type="actor", alias="Copper Lynx", canonical="Velvet Badger")
+    assert await either.call("alias.remove", type="actor", alias="Copper Lynx") == {"removed": True}
+    assert (await either.call("recall_actor", actor_name="Copper Lynx"))["entity"]["canonical"] == "copper-lynx"
+
+
+async def test_it_is_said_whom_a_name_was_another_name_of(either: Api) -> None:
+    given = {"type": "person", "alias": "Bob"}
+    assert "replaced" not in await either.call("alias.add", **given, canonical="Robert Miller")
+    assert (await either.call("alias.add", **given, canonical="Robert Smith"))["replaced"] == "robert-miller"
+    assert "replaced" not in await either.call("alias.add", **given, canonical="robert smith")
+
+
+async def test_an_alias_that_a_note_has_just_said_is_listed_and_can_be_taken_back(either: Api) -> None:
+    await either.remember("The group Sandworm, also known as Amber Newt, is active.")
+    assert await either.call("alias.remove", type="actor", alias="Amber Newt") == {"removed": True}
+    await either.remember("The group Sandworm, also known as Brass Heron, is back.")
+    listed = (await either.call("alias.list", type="actor", limit=1000))["aliases"]
+    assert [one["alias"] for one in listed if one["source"] == "note"] == ["brass-heron"]
+
+
+@pytest.mark.parametrize("name", ["---", "🐱", "the", "The", "she", "!?", "…"])
+async def test_what_no_text_can_be_looked_through_for_is_no_alias(name: str, api: Api) -> None:
+    names = {"alias": name, "canonical": "Ada"}
+    for given in (names, {"alias": names["canonical"], "canonical": names["alias"]}):
+        refused = await api.refused("alias.add", type="person", **given)
+        assert (refused.code, name in str(refused)) == (-32602, False)
+    assert (await api.call("get_stats"))["last_seq"] == 0
+
+
+@pytest.mark.parametrize("name", ["WHO", "May", "C++", "Li", "李", "R2", "The Who"])
+async def test_a_short_name_is_an_alias(name: str, api: Api) -> None:
+    assert (await api.call("alias.add", type="organization", alias=name, canonical="Nordwind"))["added"]
+
+
+async def test_the_log_has_a_row_of_each_change_of_an_alias_without_its_names(either: Api) -> None:
+    await either.call("alias.add", type="threat_actor", alias="Blue Otter", canonical="Storm Weasel")
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    await either.call("alias.remove", type="actor", alias="Blue Otter")
+    rows = (await either.call("shelf.log"))["log"]
+    assert [row["kind"] for row in rows] == ["alias.added", "alias.removed"]
+    events = (await either.call("events.since", seq=0))["events"]
+    assert [event["type"] for event in events] == ["shelfd.alias.added.v1", "shelfd.alias.removed.v1"]
+    assert {event["data"]["type"] for event in events} == {"actor"}
+    assert "otter" not in str(rows) + str(events)
+
+
 async def test_an_alias_of_itself_and_a_circle_are_refused(either: Api) -> None:
     refused = await either.refused("alias.add", type="tool", alias="Foo Bar", canonical="foo-bar")
     assert (refused.code, refused.field) == (-32602, "alias")
@@ -353,11 +425,10 @@ async def test_what_a_daemon_left_is_derived_after_the_next_start(either: Api) -
     assert await mentioning(either, "malware", "emotet") == ["Emotet two.", "Emotet one."]
 
 
-async def test_nothing_of_it_is_in_the_log(either: Api) -> None:
-    await either.remember("Emotet one.")
+async def test_what_notes_mention_is_not_in_the_log(either: Api) -> None:
+    await either.remember("Emotet, also known as Geodo, came.")
     before = either.shelf().view.log.last_seq
     await mentioning(either, "malware", "emotet")
-    await either.call("alias.add", type="malware", alias="Geodo", canonical="Emotet")
     assert either.shelf().view.log.last_seq == before
 
 

@@ -21,6 +21,13 @@ _FEWEST_WORDS: Final = 3
 _FEWEST_SIGNS: Final = 5
 #: Words of the longest greeting.
 _PHRASE: Final = 5
+#: Words of the longest beginning of a request; and up to where what somebody is asked to make is named.
+_LONGEST_REQUEST: Final = 4
+_NEAR: Final = 6
+#: What may stand before an order.
+_BEFORE_ORDERS: Final = frozenset("now then also just next and so first finally quickly jetzt dann".split())
+#: French orders have who is addressed behind a hyphen.
+_ENCLITIC: Final = re.compile(r"\s*\w{3,20}-(?:moi|nous)\b")
 _SPACELESS: Final = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _LEADING: Final = re.compile(r"^\s*([^,!.;:]{1,24})[,!]\s+(?=\S)")
@@ -44,7 +51,15 @@ class DistilledFact(NamedTuple):
 class _Words(NamedTuple):
     greetings: frozenset[str]
     fillers: frozenset[str]
-    requests: frozenset[str]
+    requests: frozenset[str]  #: with which only a request begins
+    addressing: frozenset[str]  #: verbs of requests, before one of those that are
+    addressed: frozenset[str]
+    enclitic: frozenset[str]  #: such a verb with who is addressed in one word
+    asking: frozenset[str]  #: verbs of what somebody is asked to do, before a determiner
+    making: frozenset[str]  #: verbs of what somebody is asked to make, before a determiner, if that is
+    made: frozenset[str]
+    determiners: frozenset[str]
+    standing: frozenset[str]  #: words of what is asked for good, which is worth keeping
     pronouns: frozenset[str]
     connectives: frozenset[str]
     lasting: frozenset[str]
@@ -52,6 +67,8 @@ class _Words(NamedTuple):
     lasting_phrases: tuple[str, ...]
     passing_phrases: tuple[str, ...]
     spaceless_greetings: tuple[str, ...]
+    spaceless_requests: tuple[str, ...]
+    spaceless_asking: tuple[str, ...]  #: with which one ends
     spaceless_lasting: tuple[str, ...]
 
 
@@ -124,12 +141,44 @@ def _statement(sentence: str) -> str | None:
     bare = fold(said)
     if _SPACELESS.search(said):
         stripped = said.strip("。！!、 ")
-        return None if len(stripped) < _FEWEST_SIGNS or stripped in words.spaceless_greetings else said
+        is_request = stripped.startswith(words.spaceless_requests) or stripped.endswith(words.spaceless_asking)
+        is_said = len(stripped) >= _FEWEST_SIGNS and stripped not in words.spaceless_greetings
+        return said if is_said and not is_request else None
     found = _WORD.findall(bare)
     if len(found) < _FEWEST_WORDS or _is_small_talk(said):
         return None
-    opening = " ".join(found[:3])
-    return None if any(f"{opening} ".startswith(f"{request} ") for request in words.requests) else said
+    return None if _is_request(found, bare) else said
+
+
+def _is_request(found: Sequence[str], bare: str) -> bool:
+    """Whether a sentence asks for something to be done once.
+
+    An order alone is none: of notes without a subject many begin by a verb ("Lives in Ghent.", "Take aspirin daily.").
+    One that is addressed to the reader is, or asks for what a reader can do or make, and not for good.
+
+    Args:
+        found: Its words, folded.
+        bare: The sentence, folded.
+    """
+    words = _words()
+    while len(found) > _FEWEST_WORDS and found[0] in _BEFORE_ORDERS:
+        found = found[1:]
+    if any(" ".join(found[:count]) in words.requests for count in range(1, _LONGEST_REQUEST + 1)):
+        return True
+    if not words.standing.isdisjoint(found):
+        return False
+    verb, second, third = found[0], found[1], found[2]
+    if verb in words.enclitic or _ENCLITIC.match(bare) is not None:
+        return True
+    if (verb in words.addressing and second in words.addressed) or (
+        f"{verb} {second}" in words.addressing and third in words.addressed
+    ):
+        return True
+    is_determined = second in words.determiners
+    if verb in words.asking:
+        return is_determined
+    is_made = is_determined and not words.made.isdisjoint(found[2:_NEAR])
+    return verb in words.making and (is_made or (found[-1] in words.addressed and found[-2] == "for"))
 
 
 def _is_small_talk(text: str) -> bool:

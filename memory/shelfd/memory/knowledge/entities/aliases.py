@@ -162,6 +162,11 @@ class Aliases:
             name = EntityName(name.type, step.key)
         return found
 
+    def meant_by(self, type_: str, value: str) -> str | None:
+        """Return what *value* is another name of, as it is written; None if it is no alias."""
+        step = self._steps.get(EntityName(family(type_), key_of(type_, value)))
+        return step.name if step is not None and step.key else None
+
     def leads_to(self, type_: str, value: str) -> str:
         """Return the canonical form of the name that stands for *value*."""
         return self._steps.last(EntityName(family(type_), key_of(type_, value))).key

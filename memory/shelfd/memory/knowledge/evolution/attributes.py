@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
@@ -23,6 +24,7 @@ _LONGEST: Final = 16  #: words of a statement that is looked at
 _TELLING: Final = (Effect.SAYS, Effect.INSTEAD)
 _NAME: Final = Value.NAME
 _LIKE: Final = (Value.STATE, Value.QUALITY)
+_STATE: Final = Value.STATE
 _FIXED: Final = Arity.FIXED
 
 
@@ -55,11 +57,12 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
     known = _known(language)
-    is_used = verb in known.using and bool(owned(statement))
-    key = known.verbs.get(_joined(verb, link), "")
+    has = verb in HAVE
+    is_used = (has or verb in known.using) and bool(owned(statement))
+    key = known.verbs.get(_joined(verb, link) if link else verb, "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
-    has = verb in HAVE and not link and not known.nouns.isdisjoint(core)
-    is_labelled = _is_labelled(verb, link, core, known)
+    has = has and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
+    is_labelled = len(core) > 1 and core[0] in known.labels and _is_labelled(verb, link, known)
     if is_labelled:
         held = ""
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
@@ -67,7 +70,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     is_told = key or held or has or is_used or is_labelled
     if not is_told and (verb != "be" or link or known.nouns.isdisjoint(subject)):
         return None  # as most
-    if value is not _NAME and (value not in _LIKE or known.graded.isdisjoint((*subject, core[0]))):
+    if value is not _NAME and not _is_named_as(value, subject, core, rest, known):
         return None
     is_fact = positive and real and effect in _TELLING and slot is not _FIXED
     if not is_fact or past or event or statement.several or statement.adds:
@@ -78,8 +81,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
         at = max(at for at, word in enumerate(core) if word in known.nouns or (is_labelled and not at)) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
-    if is_used:  # "uses MySQL as its database"
-        return _told(language, (*subject, *rest), "", frozenset(core), is_noun=True)
+    if is_used:  # "uses MySQL as its database", "prefers Helix as an editor"
+        return _told(language, (*subject, *rest), key, frozenset(core), is_noun=True)
     if held:
         is_named = len(core) > 1 and core[0] in lexicon(language)["appositives"] and not core[1].isdigit()
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
@@ -90,10 +93,19 @@ def attribute_of(statement: Statement) -> Attribute | None:
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
-def _is_labelled(verb: str, link: str, core: tuple[str, ...], known: "_Known") -> bool:
-    """Return whether a value follows its noun: "is in phase 2", "occupies room 204"."""
-    is_label = len(core) > 1 and core[0] in known.labels
-    return is_label and (verb in known.labelling or (verb == "be" and bool(link)))
+def _is_named_as(
+    value: Value, subject: frozenset[str], core: tuple[str, ...], rest: frozenset[str], known: "_Known"
+) -> bool:
+    """Return whether a state or a quality names something: a favourite colour; but a gateway of some make is down."""
+    if value not in _LIKE:
+        return False
+    is_favourite = value is _STATE and not (known.named.isdisjoint(subject) and known.named.isdisjoint(rest))
+    return is_favourite or not known.graded.isdisjoint((*subject, core[0]))
+
+
+def _is_labelled(verb: str, link: str, known: "_Known") -> bool:
+    """Return whether what follows may be a noun and its value: "is in phase 2", "occupies room 204"."""
+    return verb in known.labelling or (verb == "be" and bool(link))
 
 
 def _joined(verb: str, link: str) -> str:
@@ -125,9 +137,10 @@ def owned(statement: Statement) -> frozenset[str]:
     if language not in ALPHABETIC:
         return NOBODY
     known = _known(language)
-    if verb in HAVE:
-        return subject.union(core[:-1]) if len(core) > 1 and not link and core[-2] in known.nouns else NOBODY
-    if not rest or verb not in known.using:  # as most
+    has = verb in HAVE
+    if has and len(core) > 1 and not link and core[-2] in known.nouns:
+        return subject.union(core[:-1])
+    if not rest or not (has or verb in known.using):  # as most
         return NOBODY
     is_as = _AS[language] in words and not known.nouns.isdisjoint(rest)
     is_for = len(rest) <= _PURPOSE and _FOR[language] in words and not known.purposes.isdisjoint(rest)
@@ -137,7 +150,9 @@ def owned(statement: Statement) -> frozenset[str]:
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
-    words = [whither(word) for word in said if word not in known.silent]
+    words = whole = [whither(word) for word in said if word not in known.silent]
+    if language == "de":
+        words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
@@ -151,13 +166,15 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     named = frozenset(word for word in words if word not in known.keys)
     if len(about) <= 1:
         return None
-    return Attribute(about, named, frozenset([word[:_ALIKE] for word in named]), frozenset(_parted(value)), is_noun)
+    begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
+    return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:
     """Yield the words of a value without hyphens: "Apache-2.0" is "Apache 2.0"."""
     for word in value:
-        yield from (word,) if word.replace("-", "").isdigit() else word.split("-")
+        is_code = len(word) <= _CODE or word.replace("-", "").isdigit()
+        yield from (word,) if is_code else word.split("-")
 
 
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
@@ -183,7 +200,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     is_named = told.is_noun or before.is_noun  # what it is of then is no other thing
     if answer_two_questions(new, old) or not (is_named or are_told_alike(new, old)):
         return None
-    is_other = _is_other(told.value, before.value, new.language) or _is_another_code(told.value, before.value)
+    common = _known(new.language).common
+    is_other = _is_other(told.value, before.value, common) or _is_another_code(told.value, before.value)
     return updated(new, "another value") if is_other else None
 
 
@@ -199,14 +217,15 @@ def _is_of_one(statement: Statement) -> bool:
     )
 
 
-def _is_other(value: frozenset[str], before: frozenset[str], language: str) -> bool:
-    """Return whether one value cannot be another, or lie in it: a Pixel 8 is no Pixel 7, MPL 2.0 is not Apache 2.0."""
-    lists = lexicon(language).lists
-    named, named_before = (
-        frozenset([word for word in each if word not in lists["titles"] and word not in lists["establishments"]])
-        or each
-        for each in (value, before)
-    )
+def _is_other(value: frozenset[str], before: frozenset[str], common: frozenset[str]) -> bool:
+    """Return whether one value cannot be another, or lie in it: a Pixel 8 is no Pixel 7, MPL 2.0 is not Apache 2.0.
+
+    Args:
+        value: Words of one.
+        before: Words of the other.
+        common: Words that any two may have: channel 6, and channel 11.
+    """
+    named, named_before = value - common or value, before - common or before
     numbers, numbers_before = (
         frozenset([word for word in each if word[0].isdigit()]) for each in (named, named_before)
     )
@@ -239,6 +258,7 @@ _DONE: Final = {
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
 _FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
 _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
+_CODE: Final = 5  #: letters of a code, as of a licence plate
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 _WHOM: Final = {"es": "a"}  #: before somebody to whom something is done: "cuida a los niños"
 
@@ -258,6 +278,8 @@ class _Known(NamedTuple):
     using: frozenset[str]  #: verbs of using something as something
     purposes: frozenset[str]  #: for what one thing is used
     nouns: frozenset[str]
+    named: frozenset[str]  #: those whose value may be a state, as a favourite colour
+    common: frozenset[str]  #: words that two values may have in common: channel 6, and channel 11
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
     silent: frozenset[str]
@@ -291,7 +313,9 @@ def _known(language: str) -> _Known:
     return _Known(
         verbs, holding, keys | doing, frozenset((roles | {*doing.values()}) - in_charge), frozenset(in_charge),
         lists["coded"], lists.get("labelling", NOBODY), lists.get("graded", NOBODY),
-        next(iter(keys.values())), using - lists["have"], purposes, frozenset(nouns),
+        next(iter(keys.values())), (using | lists["same_kind"]) - lists["have"], purposes, frozenset(nouns),
+        lists["modifiers"].union(noun for noun in lists["personal"] if noun.startswith("liebling")),
+        lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),

@@ -137,6 +137,9 @@ def _by_pattern(
         if at is None:
             return Statement(lexicon.language)
         said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        counted = [word for word in words if word[0] == "#"]
+        if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
+            said = said._replace(amounts=tuple(amounts[: len(counted)]))
         denied, beside = parted(content(gone.split(), lexicon), lexicon)
         denied = denied - lexicon.lists["prepositions"] or denied
         return said._replace(effect=effect, denied=denied, rest=said.rest | beside)
@@ -170,6 +173,10 @@ def _by_pattern(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND[lexicon.language].isdisjoint(core),
     )  # fmt: skip
+
+
+def _has_unit(word: str) -> bool:
+    return len(word) > 1
 
 
 def _is_denied(subject: Sequence[str], lexicon: AlphabeticLexicon) -> bool:
@@ -272,7 +279,7 @@ def stated(
     if kind is _QUALITY and _is_spot(link, core, value, lexicon):
         kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
-    manner = manner_of(link, value, core, proper, lexicon) if core and kind in _DESCRIBED else ""
+    manner = manner_of(link, value, core, proper, lexicon) if (link or is_be) and core and kind in _DESCRIBED else ""
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:

@@ -213,7 +213,7 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
                 said[begin - 1] in words["perfect"] and (words.language != "en" or said[end] in known.placing)
             )
             if begin and is_said and denials.isdisjoint(said[:begin]):
-                yield Phrase(begin, kind, 0, begin, is_backwards=True)
+                yield Phrase(begin, kind, 0, _replacement(said, begin), is_backwards=True)
         elif denials.isdisjoint(phrase) and not denials.isdisjoint(said[max(0, begin - _NEAR) : begin]):
             continue  # "saw no reason to stop it"
         elif kind in (Ending.DENIES, Ending.NEVER) and not known.stopping.isdisjoint(said[end : end + _FEW]):
@@ -228,7 +228,21 @@ def _told_by(clause: Clause, at: int, words: AlphabeticLexicon, known: Cues) -> 
             is_told = True  # which may stand at the end
             if phrase[0] in words["particles"] and words["be"].isdisjoint(said):
                 continue  # "findet im Saal statt", "fährt um neun los"
-            yield Phrase(begin, kind, 0, begin, is_backwards=True)
+            yield Phrase(begin, kind, 0, _replacement(said, begin), is_backwards=True)
+
+
+def _replacement(said: Sequence[str], at: int) -> int:
+    """Return where it begins what took the place of what has ended, before the word at *at*; *at* if nothing did.
+
+    In German that stands before "ersetzt": "the lamp was by a candle replaced".
+    """
+    if said[at] not in _REPLACED:
+        return at
+    return next((place for place in range(at - 1, 1, -1) if said[place] in _BY), at)
+
+
+_REPLACED: Final = ("ersetzt", "abgelost", "ausgetauscht", "getauscht", "eingetauscht")
+_BY: Final = ("durch", "gegen")
 
 
 def _then(clause: Clause, first: int, known: Cues) -> int:

@@ -26,7 +26,7 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
-    for forms in _told_words(old, told, words, known):
+    for forms in _told_words(old, told, words, known, is_over=_is_over(found)):
         if told.isdisjoint(forms):  # as most
             return False
         wanted.append(forms)
@@ -99,14 +99,20 @@ def _is_over(found: Withdrawal) -> bool:
     return found.kind is Ending.ENDED
 
 
+def _is_day(word: str) -> bool:
+    """Return whether a time is a date, and no month or year of which something is told."""
+    return _DIGIT.search(word) is not None and not word[1:].isdigit()
+
+
 def _told_words(
-    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues
+    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_over: bool
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
-    The hour of what is told with its day need not be repeated.
+    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
+    is_of_any_day = is_over and not any(word[0] == "~" for word in told)
     amounts = iter(old.amounts)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
@@ -114,7 +120,7 @@ def _told_words(
             continue
         if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
             continue
-        if word[0] == "~" and ":" in word and is_dated and word not in told:
+        if word[0] == "~" and word not in told and (":" in word if is_dated else is_of_any_day and _is_day(word)):
             continue
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))

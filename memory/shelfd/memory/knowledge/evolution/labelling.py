@@ -98,7 +98,8 @@ _BEEN: Final = ("been", "sido", "ete")
 def _attribute_ends(said: list[str], words: AlphabeticLexicon) -> int:
     """Return where an attribute ends that a value is told behind: "favourite colour teal"; 0 if there is none."""
     at = int(said[:1] != [] and said[0] in words["modifiers"])
-    return at + 1 if len(said) > at + 1 and said[at] in words["nouns"] else 0
+    is_noun = len(said) > at + 1 and said[at] in words["nouns"] and said[at] not in words["titles"]
+    return at + 1 if is_noun else 0
 
 
 def read_lines(sentence: str) -> list[Statement]:

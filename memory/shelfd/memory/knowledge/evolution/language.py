@@ -66,7 +66,7 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
     most = max(written.values())
     best = [each for each, count in written.items() if count == most]
     if most == 0 and ALPHABETIC[0] in languages:
-        return ALPHABETIC[0]
+        return "de" if "de" in languages and not _GERMAN_ONLY.isdisjoint(_words_of(text)) else ALPHABETIC[0]
     if {"es", "fr"} <= {*best}:
         long = [word for word in text.split() if len(word) > _SHORT and word.islower()]  # and no names
         spanish = sum(_SPANISH_END.search(fold(word)) is not None for word in long)
@@ -77,6 +77,10 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
     return best[0]
 
 
+#: Articles that are a word of no other language: "Firmware der Heizung" has as many English words.
+_GERMAN_ONLY: Final = frozenset(
+    ("der", "das", "dem", "eine", "einer", "vom", "zum", "zur", "beim", "von", "ist", "wird")
+)
 _FRENCH_SOUND: Final = re.compile(
     r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|ques?$|[eiu]t$|[iu]s$|eur$|[xyu]$|ez$|^les$"
 )

@@ -7,6 +7,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, PHRASES, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import Effect, Statement
+from shelfd.memory.knowledge.evolution.verbs import begins_with_participle
 
 
 class Marks(frozenset[str]):
@@ -115,6 +116,8 @@ def is_passive(words: Sequence[str], unreal: AbstractSet[str], lexicon: Alphabet
     if lexicon.language != "de" or not unreal <= _PASSIVE:
         return False
     if _is_participle(words[-1], lexicon):
+        return True
+    if len(words) > 1 and words[1] in _PASSIVE and begins_with_participle(words, lexicon):
         return True
     instead = next((at for at, word in enumerate(words) if word in _INSTEAD), 0)  # "wird mit Gas statt mit Öl geheizt"
     return instead > 0 and _is_participle(words[instead - 1], lexicon)

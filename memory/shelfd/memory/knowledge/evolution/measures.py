@@ -7,16 +7,18 @@ value does by itself.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from itertools import filterfalse
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
+from shelfd.memory.knowledge.evolution.weekdays import week, weekday_of
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
 _LONGEST: Final = 16
@@ -27,7 +29,7 @@ _YEAR: Final = re.compile(r"~\d{4}")
 _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
-_SAYS: Final = Effect.SAYS
+_SAYING: Final = (Effect.SAYS, Effect.INSTEAD)
 _CHANGING: Final = (Effect.CHANGED, Effect.MOVED)
 _ARTICLE_AND_AMOUNT: Final = 2
 _HOW_MUCH_AND_HOW_OFTEN: Final = 2
@@ -80,9 +82,9 @@ def _is_said_alike(new: Statement, old: Statement) -> bool:
     if (new.subject, new.verb, new.link) != (old.subject, old.verb, old.link):
         return False
     is_of_noun = not lexicon(new.language)["nouns"].isdisjoint(new.subject)
-    week = {} if is_of_noun else _week(new.language)  # who cleans on Mondays may do so on Thursdays as well
+    days = {} if is_of_noun else week(new.language)  # who cleans on Mondays may do so on Thursdays as well
     said, before = (
-        ["#" if _kind(word) or word.isdigit() or word in week else word for word in each.words] for each in (new, old)
+        ["#" if _kind(word) or word.isdigit() or word in days else word for word in each.words] for each in (new, old)
     )
     return said == before
 
@@ -93,9 +95,11 @@ def measure_of(statement: Statement) -> Measure | None:
     words, amounts = _words_and_amounts(statement)
     if not 1 < len(words) <= _LONGEST or language not in ALPHABETIC:
         return None
+    if not amounts and all(map(str.isalpha, words)):
+        return None  # as most
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
     if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
-        day = _weekday_of(words, statement.subject, language)
+        day = weekday_of(words, statement.subject, language)
         at, kind = (words.index(day), _WEEKDAY) if day else (at, kind)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
         return None  # as most
@@ -108,9 +112,9 @@ def measure_of(statement: Statement) -> Measure | None:
     if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
         return measure_of(_in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
-    value = _week(language)[value] if kind == _WEEKDAY else value
+    value = week(language)[value] if kind == _WEEKDAY else value
     if kind == "~" and not statement.event and (day := _day_of(words, statement)):
-        kind, value = _WHEN, f"{_week(language).get(day, day)} {value}"
+        kind, value = _WHEN, f"{week(language).get(day, day)} {value}"
         place = words.index(day)
         words, at = (*words[:place], *words[place + 1 :]), at - (at > place)
     if kind == _DAY and words[at + 1 : at + 2] and _YEAR.fullmatch(words[at + 1]):
@@ -149,7 +153,7 @@ def _is_told(statement: Statement) -> bool:
     """Return whether a statement says of something what it measures, or what it measures since."""
     if not statement.subject or statement.several or not statement.real or not statement.positive or statement.adds:
         return False
-    return statement.effect is _SAYS or statement.effect in _CHANGING
+    return statement.effect in _SAYING or statement.effect in _CHANGING
 
 
 def _day_of(words: tuple[str, ...], statement: Statement) -> str:
@@ -163,7 +167,7 @@ def _day_of(words: tuple[str, ...], statement: Statement) -> str:
     days = lists["weekdays"] if not lists["once"].isdisjoint(words) else frozenset[str]()
     day = next((word for word in words if _kind(word) == _DAY or (word[0] == "~" and word[1:] in days)), "")
     if not day and not lists["nouns"].isdisjoint(map(_alike(language).get, words, words)):
-        day = _weekday_of(words, subject, language)
+        day = weekday_of(words, subject, language)
     return "" if day in subject else day
 
 
@@ -224,25 +228,6 @@ def _place_of(words: tuple[str, ...], subject: frozenset[str], *, is_counted: bo
     return (words.index(value), kind) if kind and has_number else (-1, "")
 
 
-def _weekday_of(words: tuple[str, ...], subject: frozenset[str], language: str) -> str:
-    """Return the one day of the week among *words*, "" if there is none: a shop may open on other days as well."""
-    days = [word for word in words if word in _week(language)]
-    if len(days) != 1 or days[0] in subject:
-        return ""
-    known = lexicon(language)
-    return "" if any(word in known["habitual"] or word in known.states for word in words) else days[0]
-
-
-@cache
-def _week(language: str) -> dict[str, str]:
-    """Return the seven days of the week, in each form, with the form that stands for all of a day."""
-    words = load(f"{language}.json")["weekdays"].split()
-    return {f"~{word}": day for day in words[:_DAYS] for word in words if word.startswith(day)}
-
-
-_DAYS: Final = 7
-
-
 def _kind(word: str) -> str:
     """Return what kind of a value a word is, "" if it is none."""
     if word[0] == "#":
@@ -261,7 +246,7 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
     silent, alike = _said_by(language, kind), _alike(language)
     lists = lexicon(language).lists
     found: dict[str, str] = {}
-    for place, said in _parted(words, silent, lists["nouns"]):
+    for place, said in _parted(words, silent, lists["nouns"], alike if language == "de" else None):
         word = whither(said)
         if place == at or word in silent:
             continue
@@ -282,14 +267,29 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
 OF_SPEAKER: Final = 2  #: words from which on it does not matter whether it is the speaker's
 
 
-def _parted(words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str]) -> Iterator[tuple[int, str]]:
-    """Yield words with their places, one that ends in a noun behind a hyphen as two: "metoprolol-dosis"."""
+def _parted(
+    words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str], german: Mapping[str, str] | None
+) -> Iterator[tuple[int, str]]:
+    """Yield words with their places, one that ends in a noun as two: "metoprolol-dosis", "Sprintlänge".
+
+    Args:
+        words: Of a statement.
+        silent: Which of them say nothing.
+        nouns: Those that have one value.
+        german: If the words are German ones, those that others stand for.
+    """
     for place, word in enumerate(words):
         if "-" in word and word not in nouns and ((last := word.rpartition("-")[2]) in nouns or last in silent):
             yield place, word[: -len(last) - 1]
             yield place, last
+        elif german is not None and len(word) > _LONG and word not in silent and word not in german:
+            for part in parts_of(word):
+                yield place, part
         else:
             yield place, word
+
+
+_LONG: Final = 6  #: letters of a word that may be put together of two
 
 
 def whither(word: str) -> str:
@@ -383,4 +383,4 @@ def _minor(language: str) -> frozenset[str]:
 def _alike(language: str) -> dict[str, str]:
     """Return word -> that which stands for all that say the same."""
     groups = [group.split() for group in load(f"{language}.json")["measured"].split("|")]
-    return {word: first for first, *others in groups for word in others}
+    return {word: group[0] for group in groups for word in group}

@@ -177,6 +177,8 @@ def reword(sentence: str, words: Collection[str], lexicon_: AlphabeticLexicon) -
     found = known.intersection(words)
     if not found or len(sentence) > _LONGEST:
         return sentence
+    if not sentence.isascii():
+        sentence = sentence.replace("’", "'")
     sentence = _with_state(sentence, words, found, lexicon_.language)
     low = sentence.lower() if sentence.isascii() else ""  # of other letters a pattern may know more than one small one
     for position in sorted({position for word in found for position in triggers.get(word, ())}):

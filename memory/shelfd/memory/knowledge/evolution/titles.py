@@ -34,7 +34,8 @@ def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLex
             words = [*words[:at], word[:-1], *words[at + 1 :]]  # "des Klempners"
             proper = proper | {word[:-1]}
             continue
-        if at + 1 == len(words) or words[at + 1] not in proper or words[at + 1] in _BEGINNING:
+        thing = at + 1 + (at == 0 and at + 2 < len(words) and words[1] not in proper and _describes(words[1], lexicon))
+        if thing >= len(words) or words[thing] not in proper or words[thing] in _BEGINNING:
             continue
         before = words[at - 1] if at else ":"
         is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
@@ -43,6 +44,14 @@ def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLex
             words = [*words[:at], word[:-1], *words[at + 1 :]]
             proper = proper - {word} | ({word[:-1]} if at else set())
     return words, proper
+
+
+def _describes(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German word describes the noun that follows: "Henrikes alter Laptop"."""
+    lists = lexicon.lists
+    if any(word in lists[name] for name in ("aged", "new", "modifiers", "ordinals")):
+        return True
+    return any(word.endswith(end) and word[: -len(end)] in lists["qualities"] for end in ("er", "es", "en", "e"))
 
 
 _OF: Final = ("des", "eines", "meines", "unseres", "deines")

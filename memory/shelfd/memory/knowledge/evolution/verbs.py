@@ -1,5 +1,6 @@
 """Where the verb of a clause stands."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -332,10 +333,21 @@ def is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
         return True
     if _is_written_alike(word, lexicon):
         return True
-    if lexicon.language == "de" and word.startswith(_WITHOUT_GE) and word[-1] == "t" and word in lexicon.verbs:
+    if lexicon.language == "de" and word[-1] == "t" and word in lexicon.verbs and _is_without_ge(word):
         return True  # "erzählt"
     ends = _PARTICIPLES.get(lexicon.language)
     return (ends is not None and word.endswith(ends)) or lexicon.verbs.get(word, ("", False))[1]
+
+
+def begins_with_participle(words: Sequence[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German clause begins with a participle that stands before its verb: "betrieben wird …"."""
+    word = words[0]
+    lists = lexicon.lists
+    return word in lists["joined"] or (word not in lists["relations"] and is_participle(word, lexicon))
+
+
+def _is_without_ge(word: str) -> bool:
+    return word.startswith(_WITHOUT_GE) or word.endswith("iert")
 
 
 _WITHOUT_GE: Final = ("be", "er", "ver", "ent", "zer")

@@ -148,14 +148,15 @@ def _of_clause(
             _told([*around.before, *sooner]),
             _told([*after, *around.following]),
         )
+        ahead = phrase.end if phrase.is_backwards else phrase.at
         yield Withdrawal(
             words.language,
             kind,
             _words_of(clause, phrase),
             clause.said[phrase.at],
-            tuple(zip(clause.said[: phrase.at], clause.plain[: phrase.at], strict=True)),
+            tuple(zip(clause.said[:ahead], clause.plain[:ahead], strict=True)),
             told,
-            Clause(clause.said[: phrase.at], clause.plain[: phrase.at], "").told(),
+            Clause(clause.said[:ahead], clause.plain[:ahead], "").told(),
             earlier,
             later,
             is_first=not any(one.told for one in sooner),

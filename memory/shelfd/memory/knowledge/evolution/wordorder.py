@@ -5,12 +5,13 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import head_of
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.verbs import begins_with_participle
 
 
 def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
     """Return a German clause with whom it speaks of first, and a place that stood there at its end.
 
-    "Im Keller wohnt der Kater" says what "der Kater wohnt im Keller" says. Of a time it is told what was so then: that
+    "Im Keller wohnt der Kater" says what "der Kater wohnt im Keller" says. Of a year it is told what was so then: that
     stays in front.
 
     Args:
@@ -19,18 +20,62 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         lexicon: Of its language.
         proper: The words that have a capital, as all nouns do.
     """
-    if lexicon.language != "de" or words[0] not in lexicon.lists["prepositions"]:
+    if lexicon.language != "de":
         return words
+    if words[0] not in lexicon.lists["prepositions"]:
+        return _with_participle_behind(words, lexicon, proper) if at == 1 else words
     place = words[:at]
-    if any(word[0] in "#~" for word in place):
+    is_time = any(word[0] in "#~" for word in place)
+    if is_time and not _is_to_come(place, words[at], lexicon):
         return words
     begin = at + 1 + (words[at + 1 : at + 2] == ["sich"])
     end = _noun_ends(words, begin, lexicon, proper)
     if end == begin:
         return words
+    if is_time:
+        end = _owner_ends(words, end, _OF_ONLY, lexicon, proper)
     after = [*words[at + 1 : begin], *words[end:]]
     last = [after.pop()] if after and after[-1] in lexicon.lists["particles"] else []
     return [*words[begin:end], words[at], *after, *place, *last]
+
+
+def _is_to_come(place: list[str], verb: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether it is said what happens on a day, and not what was so in a year."""
+    known = lexicon.verbs.get(verb)
+    if known is None or known[1] or known[0] in lexicon.lists["have"] or any(word[0] == "#" for word in place):
+        return False
+    times = [word[1:] for word in place if word[0] == "~"]
+    return not any(word.isdigit() or word in lexicon.lists["months"] for word in times)
+
+
+def _with_participle_behind(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
+    """Return "the router is housed in the hall" of "housed is the router in the hall", as it is said in German."""
+    if words[1] not in lexicon.lists["be"] or not begins_with_participle(words, lexicon):
+        return words
+    end = _noun_ends(words, _BEHIND_VERB, lexicon, proper)
+    if end == _BEHIND_VERB:
+        return words
+    end = _owner_ends(words, end, _OF if words[1] not in _PASSIVE else _OF_ONLY, lexicon, proper)
+    return [*words[_BEHIND_VERB:end], words[1], words[0], *words[end:]]
+
+
+def _owner_ends(
+    words: list[str], end: int, of: tuple[str, ...], lexicon: AlphabeticLexicon, proper: AbstractSet[str]
+) -> int:
+    """Return where a noun that ends at *end* ends with whose it is: "the certificate of the shop"."""
+    while end + 1 < len(words) and words[end] in of:
+        owner = _noun_ends(words, end + (words[end] in _WITHOUT_ARTICLE), lexicon, proper)
+        if owner <= end + 1:
+            break
+        end = owner
+    return end
+
+
+_BEHIND_VERB: Final = 2  #: place of what follows a verb that is the second word
+_WITHOUT_ARTICLE: Final = ("von", "vom")  #: and before who does something to it
+_OF_ONLY: Final = ("des", "der", "eines", "einer")
+_OF: Final = (*_OF_ONLY, *_WITHOUT_ARTICLE)
+_PASSIVE: Final = ("wird", "werden")
 
 
 def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int:
@@ -40,7 +85,7 @@ def _noun_ends(words: list[str], begin: int, lexicon: AlphabeticLexicon, proper:
     if words[begin] in lexicon.speaking or words[begin] in lexicon.lists["clause_subjects"]:
         return begin + 1
     noun = begin
-    if words[begin] in lexicon.lists["determiners"]:
+    if words[begin] in lexicon.lists["determiners"] or words[begin] in lexicon.lists["negation"]:
         noun = next((at for at in range(begin + 1, len(words)) if words[at] in proper), begin)
     if words[noun] not in proper or noun - begin > _DESCRIBED:
         return begin

@@ -1,36 +1,49 @@
 """The gate that every text of a caller passes before it is stored."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple, NoReturn
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import structlog
 
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of, words_of_orders
+from shelfd.memory.knowledge.governance.passwords import ASSIGNING, SHORTEST, announces
 from shelfd.memory.knowledge.governance.personal import personal_rules
+from shelfd.memory.knowledge.governance.redacting import (
+    TextPart,
+    parts_of,
+    text_without,
+    texts_of,
+    values_without,
+    without,
+)
 from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.screening import worth_a_look
-from shelfd.memory.knowledge.governance.secrets import (
-    ASSIGNING,
-    SHORTEST,
-    UNSPACED,
-    in_small_letters,
-    secret_rules,
-    tag_rules,
-)
+from shelfd.memory.knowledge.governance.secrets import in_small_letters, secret_rules, tag_rules, worded_rules
 from shelfd.memory.notes.note import NO_EXTRA, QUARANTINED, Note
 from shelfd.memory.ports.intake import Intake
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.settings import GovernanceSettings, Treatment
 
+T = TypeVar("T")
+
 log = structlog.get_logger("shelfd.memory")
 
-#: A tag or an alias of which so much is part of something that was taken out goes with it.
-_PART: Final = 6
-_TAGS: Final = "tags"
+#: What a note is filed under, by which others refer to it: it cannot be redacted.
+_IDENTIFIERS: Final = ("type", "domain", "nugget", "session_id")
+_names_of: Final = attrgetter("author", "subject", *_IDENTIFIERS)
+#: So many names, and lines of this length, are known to hold nothing: most are said again and again.
+_MOST_KNOWN: Final = 4_096
+_LONGEST_LINE: Final = 64
+#: Personal data that a name may be: numbers in one are most often something else.
+_PERSONAL_NAMES: Final = ("email", "iban")
+#: Such as a UUID: no credential is known by its shape that has no other letters.
+_NUMBER: Final = re.compile("[0-9a-fA-F-]{1,128}")
 #: More than so many credentials or personal data make a note that is refused: what is left of it would say little.
 _MOST: Final = 64
 
@@ -44,9 +57,14 @@ class _Found(NamedTuple):
     treatment: Treatment
 
 
-class _Part(NamedTuple):
-    field: str
-    text: str
+class _Clean(set[T]):
+    """What is known to hold nothing that must not be kept."""
+
+    def learn(self, one: T) -> None:
+        """Add *one*; when there are too many, those before are forgotten."""
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self.add(one)
 
 
 class Gate(Intake):
@@ -62,6 +80,10 @@ class Gate(Intake):
         self._shelf = shelf
         self._looks_for_secrets = settings.secrets != "allow"
         self._looks_for_personal_data = settings.personal_data != "allow"
+        self._looks = self._looks_for_secrets or self._looks_for_personal_data
+        self._clean_filings = _Clean[tuple[str | None, ...]]()
+        self._clean_lines = _Clean[tuple[str, bool]]()
+        self._clean_names = _Clean[str]()
         self._own_secrets = [
             TextRule(name, (), compile_pattern(text).expression) for name, text in settings.secret_patterns.items()
         ]
@@ -71,6 +93,8 @@ class Gate(Intake):
 
     def admit(self, note: Note, old: Note | None, origin: Origin | None) -> Note:
         """Return what may be stored of *note*. See the port."""
+        if self._is_filed_anew(note):
+            note = self._filed(note, old, origin)
         if old is not None and _says_the_same(note, old):
             return note
         text = _text(note)
@@ -79,7 +103,7 @@ class Gate(Intake):
         words = words_of(text)
         known = _telling_words().intersection(words)  # of most text none: looked for once, for all that follows
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, known)):
-            note = self._without(note, self._search(_parts(note)), origin)
+            note = self._without(note, self._search(parts_of(note)), origin)
         if old is not None and not _is_reworded(note, old):
             return note
         is_ordering = self._settings.quarantine and may_give_orders(text, words, known) and gives_orders(text, words)
@@ -94,7 +118,9 @@ class Gate(Intake):
             return [self._admitted(note, origin) for note in notes]
         worth = worth_a_look(list(map(_text, notes)), secrets=self._looks_for_secrets, orders=settings.quarantine)
         return [
-            self._admitted(note, origin) if is_worth or note.extra is not NO_EXTRA else note
+            self._admitted(note, origin)
+            if is_worth or note.extra is not NO_EXTRA or self._is_filed_anew(note)
+            else note
             for note, is_worth in zip(notes, worth, strict=True)
         ]
 
@@ -106,15 +132,58 @@ class Gate(Intake):
 
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:
         """Return what may be stored of a line beside a note. See the port."""
-        found = self._search([_Part(field, text)])
+        part = TextPart(field, text)
+        if (text, part.is_folded) in self._clean_lines:
+            return text
+        found = self._search([part])
+        if not found:
+            if len(text) <= _LONGEST_LINE:
+                self._clean_lines.learn((text, part.is_folded))
+            return text
         self._check(found, origin)
-        return _replaced(text, self._taken_out(found, origin))
+        return text_without(text, self._taken_out(found, origin))
+
+    def admit_values(self, values: Mapping[str, Any], field: str, origin: Origin | None) -> dict[str, Any]:
+        """Return what may be stored of values by their names. See the port."""
+        found = self._search([TextPart(field, text) for text in texts_of(values)])
+        self._check(found, origin)
+        return dict(values_without(values, self._taken_out(found, origin))) if found else dict(values)
+
+    def admit_name(self, name: str, field: str, origin: Origin | None) -> None:
+        """Raise if *name* holds what must not be kept. See the port."""
+        rule = self._rule_against(name)
+        if rule is not None:
+            why = f"is kept as it is, and holds what rule {rule} keeps out; give another"
+            self._refuse(rule, field, why, origin)
+
+    def is_name(self, name: str) -> bool:
+        """Return whether :meth:`admit_name` lets *name* pass. See the port."""
+        return self._rule_against(name) is None
+
+    def _rule_against(self, name: str) -> str | None:
+        if not self._looks or name in self._clean_names:
+            return None
+        if not self._looks_for_personal_data and not self._may_be_secret(name):
+            return None  # of keys of requests each is another one
+        rules: list[tuple[str, Finder]] = []
+        if self._looks_for_secrets:
+            # What only looks a little like a credential is let be, as in tags.
+            rules += [(name.lower(), rule) for rule in _tag_rules()]
+            rules += [(name, rule) for rule in (*_worded_rules(), *self._own_secrets)]
+        if self._looks_for_personal_data:
+            kinds = tuple(kind for kind in self._settings.personal_kinds if kind in _PERSONAL_NAMES)
+            rules += [(name, rule) for rule in _personal_rules(kinds, "")]
+        for text, rule in rules:
+            if rule.may_find(text) and next(iter(rule.find(text)), None) is not None:
+                return rule.name
+        self._clean_names.learn(name)
+        return None
 
     def is_clean(self, text: str) -> bool:
         """Return whether *text* may be kept as it is. See the port."""
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words, words)):
-            return not self._search([_Part("", text)])
+            return not self._search([TextPart("", text)])
         return True
 
     def counts(self) -> Mapping[str, Any]:
@@ -122,6 +191,29 @@ class Gate(Intake):
         return {"refused": dict(self._refused), "redacted": dict(self._redacted), "quarantined": self._quarantined}
 
     # ------------------------------------------------------------- what is found
+
+    def _is_filed_anew(self, note: Note) -> bool:
+        """Whether something that a note is filed under was not looked at yet."""
+        return self._looks and _names_of(note) not in self._clean_filings
+
+    def _filed(self, note: Note, old: Note | None, origin: Origin | None) -> Note:
+        """Return *note* with what may be kept of its author and subject, and an identifier of each kind that may be."""
+        if old is not None and _names_of(note) == _names_of(old):
+            return note
+        for field in _IDENTIFIERS:
+            if (name := getattr(note, field)) is not None:
+                self.admit_name(name, field, origin)
+        parts = [TextPart("author", note.author or ""), TextPart("subject", note.subject)]
+        found = self._search(parts)
+        if not found:
+            self._clean_filings.learn(_names_of(note))
+            return note
+        self._check(found, origin)
+        taken = self._taken_out(found, origin)
+        author, subject = (text_without(part.text, taken) for part in parts)
+        redacted = tuple(dict.fromkeys((*note.extra.redacted, *taken.values())))
+        extra = note.extra._replace(redacted=redacted)
+        return note._replace(author=author or None, subject=subject, extra=extra)
 
     def _check_length(self, note: Note, origin: Origin | None) -> None:
         least = self._settings.min_characters
@@ -133,19 +225,24 @@ class Gate(Intake):
         return (
             max(map(len, words), default=0) >= SHORTEST
             or not ASSIGNING.isdisjoint(known)
-            or "://" in text
-            or "-----BEGIN " in text
-            or (not text.isascii() and any(name in text for name in UNSPACED))
+            or announces(text)
             or bool(self._own_secrets)
         )
 
-    def _search(self, parts: Sequence[_Part]) -> list[_Found]:
+    def _may_be_secret(self, name: str) -> bool:
+        """Whether it is worth while to look at a name: those that are numbers of some kind are none."""
+        if not self._own_secrets and _NUMBER.fullmatch(name) is not None:
+            return False
+        words = words_of(name)
+        return self._may_hold_secrets(name, words, words)
+
+    def _search(self, parts: Sequence[TextPart]) -> list[_Found]:
         settings = self._settings
-        kinds: list[tuple[Treatment, Sequence[Finder], Sequence[_Part]]] = []
+        kinds: list[tuple[Treatment, Sequence[Finder], Sequence[TextPart]]] = []
         if self._looks_for_secrets:
             kinds.append((settings.secrets, (*_secret_rules(), *self._own_secrets), parts))
-            if tags := [part for part in parts if part.field == _TAGS]:
-                kinds.append((settings.secrets, (*_tag_rules(), *map(in_small_letters, self._own_secrets)), tags))
+            if folded := [part for part in parts if part.is_folded]:
+                kinds.append((settings.secrets, (*_tag_rules(), *map(in_small_letters, self._own_secrets)), folded))
         if self._looks_for_personal_data:
             rules = _personal_rules(settings.personal_kinds, settings.phone_region)
             kinds.append((settings.personal_data, rules, parts))
@@ -172,12 +269,14 @@ class Gate(Intake):
         in_key = next((one for one in found if note.key is not None and one.field == "title"), None)
         if in_key is not None:
             self._refuse(in_key.rule, "key", f"holds what rule {in_key.rule} keeps out", origin)
-        return _redacted(note, self._taken_out(found, origin))
+        return without(note, self._taken_out(found, origin))
 
     def _check(self, found: Sequence[_Found], origin: Origin | None) -> None:
         for one in found:
             if one.treatment == "refuse" or len(found) > _MOST:
-                self._refuse(one.rule, one.field, f"holds what rule {one.rule} keeps out", origin)
+                # The name of a field is text, too, and may be what was found.
+                field = one.field.partition(".")[0] if any(other.text in one.field for other in found) else one.field
+                self._refuse(one.rule, field, f"holds what rule {one.rule} keeps out", origin)
 
     def _refuse(self, rule: str, field: str, why: str, origin: Origin | None) -> NoReturn:
         self._refused[rule] += 1
@@ -215,10 +314,11 @@ def _telling_words() -> frozenset[bytes]:
 #: Made when the first text needs them: that takes some milliseconds, which the start has not.
 _secret_rules = cache(secret_rules)
 _tag_rules = cache(tag_rules)
+_worded_rules = cache(worded_rules)
 _personal_rules = cache(personal_rules)
 
 
-def _worth_asking(rules: Sequence[Finder], parts: Sequence[_Part]) -> Sequence[Finder]:
+def _worth_asking(rules: Sequence[Finder], parts: Sequence[TextPart]) -> Sequence[Finder]:
     """Return those of *rules* that may find something in any of *parts*: of most notes, two of forty."""
     text = "\n".join([part.text for part in parts])
     return [rule for rule in rules if rule.may_find(text)]
@@ -242,71 +342,7 @@ def _text(note: Note) -> str:
     """All that a note says, in lines: of nearly every one its content, title and tags."""
     extra = note.extra
     if extra is not NO_EXTRA and (extra.aliases or extra.fields or extra.source_ref is not None):
-        return "\n".join(part.text for part in _parts(note))
+        return "\n".join(part.text for part in parts_of(note))
     if not (note.title or note.tags):
         return note.content
     return "\n".join(filter(None, (note.title, note.content, *note.tags)))
-
-
-def _parts(note: Note) -> list[_Part]:
-    """The texts of a note, and where each stands."""
-    extra = note.extra
-    parts = [_Part("title", note.title), _Part("content", note.content)]
-    parts += [_Part(_TAGS, tag) for tag in note.tags]
-    parts += [_Part("aliases", alias) for alias in extra.aliases]
-    for name, value in extra.fields.items():
-        # With its name: what is no secret by itself may be one that is assigned.
-        parts += [_Part(f"fields.{name}", f"{name}: {text}") for text in _texts(value)]
-    if extra.source_ref is not None:
-        parts.append(_Part("source_ref", extra.source_ref))
-    return [part for part in parts if part.text]
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            for text in _texts(item):
-                yield f"{name}: {text}"
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-
-
-def _redacted(note: Note, taken: Mapping[str, str]) -> Note:
-    """The note without the texts that are taken out, with the names of their rules in their places."""
-    extra = note.extra
-    lowered = [text.lower() for text in taken]
-
-    def is_part(name: str) -> bool:
-        name = name.lower()
-        return any(text in name or (len(name) >= _PART and name in text) for text in lowered)
-
-    rules = dict.fromkeys((*extra.redacted, *taken.values()))
-    return note._replace(
-        title=_replaced(note.title, taken),
-        content=_replaced(note.content, taken),
-        tags=tuple(tag for tag in note.tags if not is_part(tag)),
-        extra=extra._replace(
-            aliases=tuple(alias for alias in extra.aliases if not is_part(alias)),
-            fields=_cleaned(extra.fields, taken) if extra.fields else extra.fields,
-            source_ref=None if extra.source_ref is None else _replaced(extra.source_ref, taken),
-            redacted=tuple(rules),
-        ),
-    )
-
-
-def _cleaned(value: Any, taken: Mapping[str, str]) -> Any:  # noqa: ANN401
-    if isinstance(value, str):
-        return _replaced(value, taken)
-    if isinstance(value, Mapping):
-        return {name: _cleaned(item, taken) for name, item in value.items()}
-    return [_cleaned(item, taken) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _replaced(text: str, taken: Mapping[str, str]) -> str:
-    for found in sorted(taken, key=len, reverse=True):  # one may be part of another
-        if found in text:
-            text = text.replace(found, f"[redacted: {taken[found]}]")
-    return text

@@ -5,21 +5,19 @@ What this passes over a look at each would pass over, too; of what it does not, 
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.knowledge.governance.leaning import telling_weights
 from shelfd.memory.knowledge.governance.orders import APART, BLANKED, DISGUISES, FRAME, WHOLE, with_blanks
-from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST
+from shelfd.memory.knowledge.governance.passwords import ASSIGNING, SHORTEST, announces
 from shelfd.memory.notes.latin import as_latin
 from shelfd.memory.notes.word_numbers import WordNumbers, places_of
 
 _IntArray = npt.NDArray[np.int64]
 _BoolArray = npt.NDArray[np.bool_]
-#: Parts of text that announce a secret, whatever words stand around them.
-_ANNOUNCING: Final = (b"://", b"-----BEGIN ")
 
 
 class _Words(NamedTuple):
@@ -67,9 +65,7 @@ def worth_a_look(texts: Sequence[str], *, secrets: bool, orders: bool) -> list[b
     text_of = places_of(begins, np.array([len(text or b"") for text in plain], np.int64))
     if secrets:
         found[text_of[known.assigns[numbers] | (ends - begins >= SHORTEST)]] = True
-        for part in _ANNOUNCING:
-            if part in joined:
-                found |= np.array([part in (text or b"") for text in plain], np.bool_)
+        found |= np.array(list(map(announces, texts)), np.bool_)
     if orders:
         lengths = np.array(list(map(len, texts)), np.int64)
         found[text_of[known.orders[numbers]]] = True
