@@ -40,6 +40,18 @@ def test_what_changed_in_a_former_year_updates_nothing_that_was_told_since(older
     assert verdict(older, new) is Verdict.UPDATED
 
 
+@pytest.mark.parametrize(
+    ("older", "new"),
+    [
+        ("Anna lives in Berlin.", "Anna lives in Rome until 2015."),
+        ("Pilar trabaja en Indra.", "Pilar trabaja en Telefónica hasta 2015."),
+        ("Ida wohnt in Bremen.", "Ida wohnt bis 2015 in Köln."),
+    ],
+)
+def test_what_was_so_until_a_former_year_updates_nothing(older: str, new: str) -> None:
+    assert verdict(older, new) is Verdict.STAYS
+
+
 def test_what_was_told_of_that_time_is_updated() -> None:
     then = datetime(1997, 1, 1, tzinfo=UTC)
     assert verdict("Anna lives in Berlin.", "Anna moved to Hamburg in 1999.", told=then) is Verdict.UPDATED

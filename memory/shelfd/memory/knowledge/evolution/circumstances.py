@@ -42,9 +42,10 @@ def ended_by(new: Statement, old: Statement) -> str | None:
 
 def _is_elsewhere(new: Statement, old: Statement) -> bool:
     """Return whether a thing lies or hangs, or somebody lives, at another place now."""
-    if new.adds:
-        return False
     words = lexicon(new.language)
+    is_with = WITH.isdisjoint(new.link.split()) is not WITH.isdisjoint(old.link.split())
+    if new.adds or (is_with and not new.now and _abides(new.verb, words)):
+        return False  # who lives in a tower may live there with somebody
     for each in (new, old):
         is_placed = each.verb in words["placing"] or (each.verb == new.verb and _abides(each.verb, words))
         is_placed = is_placed and not words["spots"].isdisjoint(each.link.split())

@@ -73,7 +73,7 @@ def _of_letters(raw: str, lexicon: AlphabeticLexicon) -> tuple[str, bool] | None
     low = fold(raw)
     if not low.isalpha() or raw == "A" or low in lexicon.marked:
         return None
-    found = low, not raw.islower()
+    found = (_in_the_past(low, lexicon) if raw[-1] == "ó" else low), not raw.islower()
     if raw.isupper() and len(raw) > 1 and _is_function_word(low, lexicon):
         found = raw, True  # MIT is no German "mit", and the US not "us"
     known = _KNOWN[lexicon.language]
@@ -162,6 +162,14 @@ def _prepared(sentence: str, language: str) -> str:
     if sentence[-1:] == "." and sentence[-2:-1].isalnum() and sentence[-2] != "A":
         sentence = sentence[:-1]  # as most: then the last word is like the others
     return with_titles(sentence)
+
+
+def _in_the_past(low: str, lexicon: AlphabeticLexicon) -> str:
+    """Return a form of a Spanish verb that tells of the past without an accent: "trabajaba" for "trabajó"."""
+    infinitive, is_told = lexicon.verbs.get(low, ("", True))
+    if is_told or not infinitive.endswith("ar") or low in lexicon.lists["triggers"] or low in lexicon.patterns_of:
+        return low
+    return f"{infinitive[:-1]}ba"
 
 
 def _joined(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: set[str]) -> SentenceWords:
