@@ -1,11 +1,13 @@
 """What something has one of, told by noun or by verb; what a measure and a name are of; in which language a note is."""
 
+from collections import Counter
+
 import pytest
 
 from shelfd.memory.knowledge.evolution.attributes import attribute_of
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.language import language_of
-from shelfd.memory.knowledge.evolution.lexicon import lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon, load
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.tokens import tokenise
 from shelfd.memory.knowledge.evolution.verdicts import Verdict
@@ -89,3 +91,11 @@ def test_a_language_is_told_by_its_words_and_else_by_how_it_is_written(text: str
 )
 def test_titles_acronyms_and_genitives_are_words_of_their_own(text: str, language: str, words: list[str]) -> None:
     assert tokenise(text, lexicon(language)).words == words
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+@pytest.mark.parametrize("name", ["attributes", "held"])
+def test_a_verb_tells_of_one_attribute(language: str, name: str) -> None:
+    groups = [group.partition("/")[2] for group in load(f"{language}.json")[name].split("|")]
+    times = Counter(verb for group in groups for verb in group.split() if verb != "/")
+    assert [verb for verb, count in times.items() if count > 1] == []
