@@ -26,7 +26,8 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
-    for forms in _told_words(old, told, words, known, is_over=_is_over(found)):
+    is_undated = _is_over(found) and not any(word[0] == "~" for word in found.clause)
+    for forms in _told_words(old, told, words, known, is_undated=is_undated):
         if told.isdisjoint(forms):  # as most
             return False
         wanted.append(forms)
@@ -105,14 +106,14 @@ def _is_day(word: str) -> bool:
 
 
 def _told_words(
-    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_over: bool
+    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_undated: bool
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
-    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be.
+    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be; but
+    what ends on a day need not have begun on another.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
-    is_of_any_day = is_over and not any(word[0] == "~" for word in told)
     amounts = iter(old.amounts)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
@@ -120,7 +121,7 @@ def _told_words(
             continue
         if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
             continue
-        if word[0] == "~" and word not in told and (":" in word if is_dated else is_of_any_day and _is_day(word)):
+        if word[0] == "~" and word not in told and (":" in word if is_dated else is_undated and _is_day(word)):
             continue
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))
