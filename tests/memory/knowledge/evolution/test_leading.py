@@ -1,6 +1,7 @@
 """Words and parts of words by which it is seen that a pattern cannot fit."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,22 @@ def test_a_roundabout_form_has_its_part(language: str) -> None:
     fits = [(form, text) for form in forms for text in texts if form.pattern.search(text) is not None]
     assert fits
     assert all(form.part in text.lower() for form, text in fits if text.isascii())
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_the_fragments_of_patterns_are_those_that_are_named_and_each_is_used_more_than_once(language: str) -> None:
+    data = load(f"{language}.json")
+    fragments: dict[str, str] = data.get("fragments", {})
+    patterns = [*fragments.values(), *(pattern for _, pattern, _, _ in data["rewordings"])]
+    times = Counter(name for pattern in patterns for name in rewording._FRAGMENT.findall(pattern))
+    assert times.keys() == fragments.keys()
+    assert [name for name, count in times.items() if count == 1] == []
+
+
+@pytest.mark.parametrize("language", ALPHABETIC)
+def test_no_roundabout_form_is_looked_for_by_the_name_of_a_fragment(language: str) -> None:
+    _, forms, _ = rewording._rewordings(language)
+    assert [form for form in forms if rewording._FRAGMENT.search(form.pattern.pattern + form.part)] == []
 
 
 @pytest.mark.parametrize("language", ALPHABETIC)

@@ -2,7 +2,8 @@
 
 "The edge hosts' Nginx was replaced by Caddy" and "we replaced Nginx with Caddy" change the same thing; so do "is not
 green but red" and "is red instead of green". Each language's data lists such forms: words one of which stands in the
-sentence, a pattern, and what it becomes.
+sentence, a pattern, and what it becomes. What many patterns have in common stands once among the data's fragments, and
+in a pattern by its name: "<months>".
 """
 
 import re
@@ -36,7 +37,13 @@ class RoundaboutForm:
 @cache
 def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ...], dict[str, list[int]]]:
     """Return the words of the forms, the forms, and by each word the positions of those that have it."""
-    rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
+    data: dict[str, Any] = load(f"{language}.json")
+    fragments = dict[str, str]()
+    for name, pattern in data.get("fragments", {}).items():
+        fragments[name] = _in_full(pattern, fragments)  # those that it names stand before it
+    rows = (
+        (words, _in_full(pattern, fragments), plain, stated) for words, pattern, plain, stated in data["rewordings"]
+    )
     found = tuple(
         RoundaboutForm(
             frozenset(words.split()),
@@ -53,6 +60,15 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
             at.setdefault(word, []).append(position)
     results = _results(language)
     return frozenset(at) | results.words.keys() | results.phrase_words, found, at
+
+
+def _in_full(pattern: str, fragments: Mapping[str, str]) -> str:
+    """Return a *pattern* with its *fragments* in the place of their names."""
+    return _FRAGMENT.sub(lambda found: fragments[found[1]], pattern)
+
+
+#: The name of a fragment, and not that of a group: "(?P<s>".
+_FRAGMENT: Final = re.compile(r"(?<!\?P)<(\w+)>")
 
 
 def _whole(pattern: str) -> str:
