@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
+from shelfd.memory.knowledge.evolution.bygone import UNTIL, is_for_a_while
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
@@ -15,6 +15,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, 
 #: How a note may say that one of many has ended, or that something was not so for once.
 _FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)
 _NO_LONGER: Final = ("ya", "plus", "mehr")  #: words that begin what is no longer so, beside those of denial
+_DAY: Final = 4  #: letters by which a day of the week is known, with its mark
 _BEGIN: Final = 4  #: letters that the forms of a verb have in common
 
 
@@ -28,11 +29,13 @@ def is_another_thing(found: Withdrawal, old: Statement, said: Repeated, words: A
         words: Those of that language.
         known: What tells in it that something has ended.
     """
-    if _is_one_of_many(found, old, words, known):
+    if (
+        _is_for_a_time(found, words)
+        or _is_one_of_many(found, old, words, known)
+        or _is_of_other_days(found, old, words)
+    ):
         return True
     if found.by not in known.first and _goes_another_way(found, old, known):
-        return True
-    if found.kind is Ending.LEAVES and is_for_a_while([word for word, _ in found.phrase], words):
         return True
     if found.kind in (Ending.ENDS, Ending.LEAVES):
         is_said = _is_of_what_is_said(found, old, said, words, known)
@@ -63,7 +66,7 @@ def _is_of_what_is_said(
     """Return whether it is what is said of which a note tells that something has ended, and not of its backup, say."""
     first = found.ahead[0][0] if found.ahead else ""
     is_preposed = first in known.placing and first not in words["determiners"]
-    if found.is_correction or not _is_no_longer(found, words) or is_preposed:
+    if found.is_correction or is_preposed or not (_is_no_longer(found, words) or found.by in known.stopping):
         return True  # who ends a thing need not be said: "the town revoked Ida's licence"
     if any(form in SPEAKING for _, form in found.ahead):
         return True
@@ -202,6 +205,23 @@ def _goes_another_way(found: Withdrawal, old: Statement, known: Cues) -> bool:
     """Return whether it leads elsewhere: the ferry from Kiel to Oslo is not that from Oslo to Kiel."""
     ways = {place: way for way, place in pairwise(found.said) if way in known.contrasting}
     return any(way in known.contrasting and ways.get(place, way) != way for way, place in pairwise(old.words))
+
+
+def _is_for_a_time(found: Withdrawal, words: AlphabeticLexicon) -> bool:
+    """Return whether something has ended for a while only: who left for lunch, what skips the square until Sunday."""
+    if found.kind is Ending.LEAVES and is_for_a_while([word for word, _ in found.phrase], words):
+        return True
+    return not found.is_correction and found.kind is not Ending.NEVER and not UNTIL.isdisjoint(found.said)
+
+
+def _is_of_other_days(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether something has another hour on other days: half past ten on weekdays, two on Saturdays."""
+    days, said = (
+        {word[:_DAY] for word in each if word[0] == "~" and word[1:] in words["weekdays"]}
+        for each in (old.words, found.said)
+    )
+    said |= {word for word in found.said if word in words["at_times"]}
+    return bool(days) and bool(said) and days.isdisjoint(said)
 
 
 def _is_one_of_many(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known: Cues) -> bool:

@@ -62,7 +62,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
     key = known.verbs.get(_joined(verb, link) if link else verb, "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
     has = has and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
-    is_labelled = len(core) > 1 and core[0] in known.labels and _is_labelled(verb, link, known)
+    first = core[0]
+    is_labelled = len(core) > 1 and first in known.labels and _is_labelled(verb, link, known)
     if is_labelled:
         held = ""
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
@@ -88,7 +89,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
         what = core[1:] if is_named else core  # "commands the airship Halcyon"
         return _told(language, (*what, *rest), held, subject, is_noun=False)
     is_of_role = len(core) > 1 and not known.roles.isdisjoint(map(known.keys.get, subject))
-    if is_of_role and core[0].endswith(_DONE[language]):
+    if is_of_role and first.endswith(_DONE[language]):
         return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 

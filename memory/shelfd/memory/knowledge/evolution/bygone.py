@@ -27,13 +27,13 @@ def is_bygone(new: Sequence[Statement], old: Sequence[Statement], when: int) -> 
 
 def _is_of_former_year(new: Sequence[Statement], when: int) -> bool:
     """Return whether a change was in a year before the older note's: who moved in 1999 lives where they do now."""
-    told = [each for each in new if _tells_a_change(each) or not _UNTIL.isdisjoint(each.words)]
+    told = [each for each in new if _tells_a_change(each) or not UNTIL.isdisjoint(each.words)]
     years = [year for each in told for word in each.words if (year := _year_of(word))]
     return bool(years) and max(years) < datetime.fromtimestamp(when / _MICROSECONDS, UTC).year
 
 
 #: Before the year in which something ended.
-_UNTIL: Final = frozenset(("until", "till", "bis", "hasta", "jusque", "jusqu'en", "jusqu'a"))
+UNTIL: Final = frozenset(("until", "till", "bis", "hasta", "jusque", "jusqu'en", "jusqu'a"))
 
 
 def _tells_a_change(statement: Statement) -> bool:

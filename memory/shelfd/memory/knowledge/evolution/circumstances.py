@@ -168,6 +168,8 @@ def goes_without(new: Statement, old: Statement) -> bool:
     """Return whether something is done without what it was done with, or the other way round: crutches, sugar."""
     if new.verb != old.verb or new.adds or new.event or old.event or old.several or new.language in ("zh", "ja"):
         return False
+    if new.value is Value.AMOUNT and old.value is Value.AMOUNT and not (new.now or new.corrects):
+        return False  # 800 euros without tax are 952 with it
     if new.language == "en":  # where "without" denies
         if new.positive is old.positive:
             return False  # as most

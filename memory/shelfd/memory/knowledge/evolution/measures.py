@@ -64,6 +64,8 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         return None
     if measure.minor and before.minor and measure.minor != before.minor:
         return None  # the daily stand-up, and the weekly one
+    if _is_of_another_period(new, old):
+        return None
     if not are_forms(measure.said ^ before.said, new.language):
         return None
     if f"{measure.value} ".startswith(f"{before.value} ") or f"{before.value} ".startswith(f"{measure.value} "):
@@ -75,6 +77,18 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if Arity.FIXED in (new.slot, old.slot) or _is_said_alike(new, old):
         return None  # as was seen already
     return updated(new, "another measure")
+
+
+def _is_of_another_period(new: Statement, old: Statement) -> bool:
+    """Return whether two measures are of as much time as differs: a month's rent, and a year's."""
+    periods, before = (
+        {units()[word] for word in each.words if word in units() and units()[word][0] in _PERIODS}
+        for each in (new, old)
+    )
+    return bool(periods) and bool(before) and periods.isdisjoint(before)
+
+
+_PERIODS: Final = ("time", "months")  #: families of units
 
 
 def _is_said_alike(new: Statement, old: Statement) -> bool:
