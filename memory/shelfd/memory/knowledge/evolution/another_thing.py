@@ -66,7 +66,8 @@ def _is_of_what_is_said(
     """Return whether it is what is said of which a note tells that something has ended, and not of its backup, say."""
     first = found.ahead[0][0] if found.ahead else ""
     is_preposed = first in known.placing and first not in words["determiners"]
-    if found.is_correction or is_preposed or not (_is_no_longer(found, words) or found.by in known.stopping):
+    is_stopped = found.by in known.stopping and any(word in words.verbs for word, _ in found.phrase[:2])
+    if found.is_correction or is_preposed or not (is_stopped or _is_no_longer(found, words)):
         return True  # who ends a thing need not be said: "the town revoked Ida's licence"
     if any(form in SPEAKING for _, form in found.ahead):
         return True
