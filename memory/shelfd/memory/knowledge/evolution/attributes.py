@@ -159,14 +159,16 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
         about |= {key}
     if not about.isdisjoint(known.roles):  # "who reviews it is in charge", "in charge of its review"
         about = about - known.in_charge
-    unsaid = {US} | known.implied
-    about = about - unsaid if about - unsaid - {key} - known.all_keys else about
-    about = about - known.classes or about
-    if len(about) > OF_SPEAKER:
+    if not about.isdisjoint(known.implied):
+        said_of = about - known.implied
+        about = said_of if said_of - {key} - known.all_keys else about
+    if not about.isdisjoint(known.classes):
+        about = about - known.classes or about
+    if len(about) > OF_SPEAKER and ME in about:
         about = about - {ME}
-    named = frozenset(word for word in words if word not in known.keys)
     if len(about) <= 1:
         return None
+    named = frozenset([word for word in words if word not in known.keys])
     begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
     return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
 
@@ -284,7 +286,7 @@ class _Known(NamedTuple):
     told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
     all_keys: frozenset[str]
     silent: frozenset[str]
-    implied: frozenset[str]  #: stems of whom a note speaks that names nobody
+    implied: frozenset[str]  #: stems of whom a note speaks that names nobody, and those who speak
     classes: frozenset[str]  #: stems of nouns that only say of what kind something is that is named
 
 
@@ -318,7 +320,7 @@ def _known(language: str) -> _Known:
         lists["modifiers"].union(noun for noun in lists["personal"] if noun.startswith("liebling")),
         lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
-        frozenset([stem(word, language) for word in data["ending"]["implied"].split()]),
+        frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip
 

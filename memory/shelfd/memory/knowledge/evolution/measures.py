@@ -13,12 +13,13 @@ from functools import cache
 from itertools import filterfalse
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.ages import ages_of, in_years, may_be_age
 from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
-from shelfd.memory.knowledge.evolution.weekdays import week, weekday_of
+from shelfd.memory.knowledge.evolution.weekdays import days_of, week, weekday_of
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
 _LONGEST: Final = 16
@@ -112,7 +113,12 @@ def measure_of(statement: Statement) -> Measure | None:
     if not amounts and all(map(str.isalpha, words)):
         return None  # as most
     at, kind = _place_of(words, statement.subject, is_counted=bool(amounts))
-    if at < 0 and not amounts and sum(word[0] == "~" for word in words) == 1:
+    if (
+        at < 0
+        and not amounts
+        and not days_of(language).isdisjoint(words)
+        and sum([word[0] == "~" for word in words]) == 1
+    ):
         day = weekday_of(words, statement.subject, language)
         at, kind = (words.index(day), _WEEKDAY) if day else (at, kind)
     if at < 0 or (kind[:1] == "#") != (len(amounts) == 1):
@@ -121,10 +127,10 @@ def measure_of(statement: Statement) -> Measure | None:
         return None  # "deploy 1843 failed" measures nothing
     needed = _NEEDED.get(kind)
     kind = "#" if kind == _LABEL else kind  # port 8080 is a number as 8080 is one
-    if kind == "#" and amounts and words[at] in statement.core and not _ages(language).isdisjoint(words):
-        return measure_of(_in_years(statement, words, at, amounts[0]))
-    if kind == "#" and amounts and _may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
-        return measure_of(_in_years(statement, words, at, amounts[0]))
+    if kind == "#" and amounts and words[at] in statement.core and not ages_of(language).isdisjoint(words):
+        return measure_of(in_years(statement, words, at, amounts[0]))
+    if kind == "#" and amounts and may_be_age(statement) and _said_by(language, "#").isdisjoint(statement.subject):
+        return measure_of(in_years(statement, words, at, amounts[0]))
     value = f"{amounts[0]:g}" if words[at][0] == "#" else words[at].lstrip("v")
     value = week(language)[value] if kind == _WEEKDAY else value
     if kind == "~" and not statement.event and (day := _day_of(words, statement)):
@@ -183,27 +189,6 @@ def _day_of(words: tuple[str, ...], statement: Statement) -> str:
     if not day and not lists["nouns"].isdisjoint(map(_alike(language).get, words, words)):
         day = weekday_of(words, subject, language)
     return "" if day in subject else day
-
-
-def _in_years(statement: Statement, words: tuple[str, ...], at: int, age: float) -> Statement:
-    """Return a statement whose number at *at* of its *words* is an age, with its unit: "age: 61"."""
-    family, factor = units()["years"]
-    unit = f"#{family}"
-    return statement._replace(words=(*words[:at], unit, *words[at + 1 :]), core=(unit,), amounts=(age * factor,))
-
-
-def _may_be_age(statement: Statement) -> bool:
-    """Return whether a bare number is how old somebody is: "Isaura is 17"."""
-    if statement.verb != "be" or statement.link or statement.core != ("#",) or statement.rest:
-        return False
-    if not all(map(str.isalpha, statement.subject)):
-        return False  # "max_workers is 12"
-    lists = lexicon(statement.language).lists
-    return all(lists[name].isdisjoint(statement.subject) for name in ("nouns", "concrete_nouns", "modifiers", "kinds"))
-
-
-def _ages(language: str) -> frozenset[str]:
-    return lexicon(language).lists["ages"]
 
 
 #: A date of a year, and no year.

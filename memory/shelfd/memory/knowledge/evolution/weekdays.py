@@ -23,3 +23,9 @@ def week(language: str) -> dict[str, str]:
 
 
 _DAYS: Final = 7
+
+
+@cache
+def days_of(language: str) -> frozenset[str]:
+    """Return the days of the week, in each form."""
+    return frozenset(week(language))
