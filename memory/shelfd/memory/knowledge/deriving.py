@@ -9,7 +9,6 @@ from shelfd.memory.knowledge.entities.extract import bounded, mentions_in, weigh
 from shelfd.memory.knowledge.entities.kinds import EntityMention
 from shelfd.memory.knowledge.entities.own import OwnTypes, own_types
 from shelfd.memory.knowledge.entities.segment import segments
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, lexicon
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.graph.edges import EdgeReading
@@ -63,8 +62,9 @@ def steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stat
 
 @cache
 def prepare() -> None:
-    """Read a text, so that all words and patterns that reading needs are there: some 0.1 s, for a thread of its own."""
-    for language in ALPHABETIC:
-        lexicon(language)
+    """Read a text, so that all words and patterns that reading needs are there: some 0.1 s, for a thread of its own.
+
+    Those of other languages come with their first text: all of them take 20 MiB.
+    """
     for _ in steps_of(_SAMPLE, Aliases(()), own_types(()), 0, is_stated=False):
         pass

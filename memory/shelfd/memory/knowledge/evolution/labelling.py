@@ -7,7 +7,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
 from shelfd.memory.knowledge.evolution.language import language_of
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, words_of
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
@@ -231,12 +231,12 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
 @cache
 def _attributes() -> frozenset[str]:
     """Return what has one value at a time, in all languages: a line of three words does not say which is its own."""
-    return frozenset().union(*(lexicon(each)[name] for each in ALPHABETIC for name in ("nouns", "modifiers")))
+    return frozenset(word for each in ALPHABETIC for name in ("nouns", "modifiers") for word in words_of(each, name))
 
 
 @cache
 def _attribute_parts() -> tuple[str, ...]:
-    return tuple(part for each in ALPHABETIC for part in lexicon(each).noun_parts)
+    return tuple(part for each in ALPHABETIC for part in words_of(each, "noun_parts"))
 
 
 def _names_one(label: list[str]) -> bool:

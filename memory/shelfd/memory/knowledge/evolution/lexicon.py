@@ -44,6 +44,12 @@ def load(name: str) -> Any:  # noqa: ANN401 - a file of data
     return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
 
 
+def words_of(language: str, name: str) -> list[str]:
+    """Return the words of a list, without all else that is known of a language: megabytes, which it may never need."""
+    words: str = load(f"{language}.json").get(name, "")
+    return words.split()
+
+
 def _either(phrases: str, but: str = "") -> re.Pattern[str]:
     """Return a pattern of any of *phrases*, as words of their own, where what *but* fits does not begin."""
     unless = f"(?!{but})" if but else ""

@@ -13,7 +13,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.ending import Ending
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless, words_of
 from shelfd.memory.knowledge.evolution.measures import measure_of
 from shelfd.memory.knowledge.evolution.numbering import Ended, Places, Slot
 from shelfd.memory.knowledge.evolution.offices import office_of
@@ -30,7 +30,7 @@ from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 _WORDS: Final = 4
 #: Words of a subject from which on it does not matter whether it is the speaker's.
 _LONG: Final = 3
-_SILENT: Final = STATUS.union(*(lexicon(language).lists["once"] for language in ALPHABETIC))
+_SILENT: Final = STATUS.union(*(words_of(language, "once") for language in ALPHABETIC))
 _UNSAID: Final = _SILENT | {ME}
 _NAMED: Final = 4  #: words that may say who is named as gone
 _SHORT: Final = 5  #: words of a statement that has one measure at most
