@@ -148,7 +148,7 @@ def _remove_group(name: str) -> None:
             except OSError:
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(0.02)
+                time.sleep(0.02)  # a pause between two tries, bounded by the deadline
 
 
 def install(prefix: Path) -> str:

@@ -60,7 +60,7 @@ def until(what: str, holds: Callable[[], bool], timeout_s: float = 30) -> None:
     while not holds():
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {timeout_s} s: {what}\n{systemctl('status', 'shelfd', ok=False)}")
-        time.sleep(0.02)
+        time.sleep(0.02)  # a pause between two looks at another process, bounded by the deadline
 
 
 def call(method: str, **params: Any) -> Any:

@@ -78,11 +78,7 @@ async def serve(
             stack.push_async_callback(parts.backups.stop)
         stack.callback(notifier.stopping)
         _on_signals(stop, lambda: _reload(reload, parts, places, notifier))
-        # What exists now lives as long as the daemon, but for some hundred objects: the collector need not look at it.
-        # To find those first took a tenth of the start.
-        gc.freeze()
-        gc.enable()  # it was off while the daemon was imported
-        gc.set_threshold(_GC_THRESHOLD, 20, 50)
+        _collect_less()
         parts.system.is_ready = True
         parts.system.settings = loaded
         parts.system.threshold = threshold
@@ -103,6 +99,17 @@ async def serve(
         parts.system.is_ready = False
         log.info("daemon.stopping", drain_s=loaded.settings.daemon.drain_s)
     log.info("daemon.stopped")
+
+
+def _collect_less() -> None:
+    """Have the garbage collector look at what is new alone, and seldom.
+
+    What exists now lives as long as the daemon, but for some hundred objects. To find those first took a tenth of the
+    start.
+    """
+    gc.freeze()
+    gc.enable()  # it was off while the daemon was imported
+    gc.set_threshold(_GC_THRESHOLD, 20, 50)
 
 
 async def _load(loaded: Loaded, places: Places, parts: Parts) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.bygone import UNTIL, is_for_a_while
+from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
@@ -212,7 +212,7 @@ def _is_for_a_time(found: Withdrawal, words: AlphabeticLexicon) -> bool:
     """Return whether something has ended for a while only: who left for lunch, what skips the square until Sunday."""
     if found.kind is Ending.LEAVES and is_for_a_while([word for word, _ in found.phrase], words):
         return True
-    return not found.is_correction and found.kind is not Ending.NEVER and not UNTIL.isdisjoint(found.said)
+    return not found.is_correction and found.kind is not Ending.NEVER and not words["ending_at"].isdisjoint(found.said)
 
 
 def _is_of_other_days(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:

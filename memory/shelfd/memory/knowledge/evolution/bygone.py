@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon
-from shelfd.memory.knowledge.evolution.statement import Effect, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Effect, Statement
 
 _MICROSECONDS: Final = 1_000_000
 _YEAR: Final = 4  #: digits
@@ -27,13 +27,11 @@ def is_bygone(new: Sequence[Statement], old: Sequence[Statement], when: int) -> 
 
 def _is_of_former_year(new: Sequence[Statement], when: int) -> bool:
     """Return whether a change was in a year before the older note's: who moved in 1999 lives where they do now."""
-    told = [each for each in new if _tells_a_change(each) or not UNTIL.isdisjoint(each.words)]
+    language = new[0].language
+    until = lexicon(language)["ending_at"] if language in ALPHABETIC else NOBODY
+    told = [each for each in new if _tells_a_change(each) or not until.isdisjoint(each.words)]
     years = [year for each in told for word in each.words if (year := _year_of(word))]
     return bool(years) and max(years) < datetime.fromtimestamp(when / _MICROSECONDS, UTC).year
-
-
-#: Before the year in which something ended.
-UNTIL: Final = frozenset(("until", "till", "bis", "hasta", "jusque", "jusqu'en", "jusqu'a"))
 
 
 def _tells_a_change(statement: Statement) -> bool:

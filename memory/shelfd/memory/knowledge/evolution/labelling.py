@@ -231,7 +231,7 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
 @cache
 def _attributes() -> frozenset[str]:
     """Return what has one value at a time, in all languages: a line of three words does not say which is its own."""
-    return frozenset(word for each in ALPHABETIC for name in ("nouns", "modifiers") for word in words_of(each, name))
+    return frozenset(word for each in ALPHABETIC for word in words_of(each, "nouns", "modifiers"))
 
 
 @cache

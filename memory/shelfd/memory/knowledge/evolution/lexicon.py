@@ -44,10 +44,10 @@ def load(name: str) -> Any:  # noqa: ANN401 - a file of data
     return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
 
 
-def words_of(language: str, name: str) -> list[str]:
-    """Return the words of a list, without all else that is known of a language: megabytes, which it may never need."""
-    words: str = load(f"{language}.json").get(name, "")
-    return words.split()
+def words_of(language: str, *names: str) -> list[str]:
+    """Return the words of lists, without all else that is known of a language: megabytes, which it may never need."""
+    data = load(f"{language}.json")
+    return [word for name in names for word in data.get(name, "").split()]
 
 
 def _either(phrases: str, but: str = "") -> re.Pattern[str]:

@@ -1,15 +1,19 @@
-"""In what manner a value is told: by a name, as something certain, as one of several, without an article."""
+"""In what manner a value is told: by a name, as something certain, as one of several, without an article.
+
+One that is told in another manner is seldom another value of the same thing: who lives in Berlin may live "in a flat"
+and "in fear". A name may take the place of what is certain: the pier, and Oslo.
+"""
 
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon, places
-from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.statement import Manner, Statement
 
 
 def manner_of(
     link: str, value: list[str], core: tuple[str, ...], proper: frozenset[str], words: AlphabeticLexicon
-) -> str:
-    """Return in what manner a value is told, one of ``MANNERS``.
+) -> Manner:
+    """Return in what manner a value is told.
 
     Args:
         link: What joins it to its verb; it may have an article in it.

@@ -1,7 +1,7 @@
 """What one clause of a note says: of whom, what, and how."""
 
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 
 class Effect(StrEnum):
@@ -44,9 +44,9 @@ NOBODY: Final[frozenset[str]] = frozenset()
 DEAD: Final = (("dead",), ("tot",), ("muerto",), ("muerta",), ("mort",), ("morte",))
 
 
-#: In what manner a value is told, for one that is told in another manner is seldom another value of the same thing: who
-#: lives in Berlin may live "in a flat" and "at risk". A name may take the place of what is certain: the pier, and Oslo.
-MANNERS: Final = ("name", "the", "a", "my", "bare", "number")  # as "room 4"
+#: In what manner a value is told: by a name, as something certain, as one of several, as somebody's, without an
+#: article, or as a noun with a number ("room 4"); "" where that says nothing.
+Manner: TypeAlias = Literal["", "name", "the", "a", "my", "bare", "number"]
 
 
 class Claim(NamedTuple):
@@ -86,6 +86,6 @@ class Statement(NamedTuple):
     adds: bool = False  #: expressly besides what was said
     several: bool = False  #: a value of several parts
     denied: frozenset[str] = NOBODY  #: what is not so, or replaced
-    manner: str = ""  #: of a value behind a preposition, in what manner it is told; see ``MANNERS``
+    manner: Manner = ""  #: in what manner the value is told
     left_out: frozenset[str] = NOBODY  #: what its sentence says that its plain form does not
     claim: Claim | None = None  #: what its sentence gives as somebody's claim
