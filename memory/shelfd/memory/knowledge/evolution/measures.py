@@ -55,7 +55,8 @@ class Measure(NamedTuple):
 
 def measured(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of what measures the same in other words; None if it does not."""
-    if new.subject.isdisjoint(old.subject) and (new.subject | old.subject).isdisjoint((ME, US, "there")):
+    is_of_others = new.subject.isdisjoint(old.subject) and (new.subject | old.subject).isdisjoint((ME, US, "there"))
+    if is_of_others and (new.language not in ALPHABETIC or not _share_a_form(new, old)):
         return None  # who owes somebody two coins is owed none
     measure = measure_of(new)
     before = None if measure is None else measure_of(old)
@@ -78,6 +79,11 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if Arity.FIXED in (new.slot, old.slot) or _is_said_alike(new, old):
         return None  # as was seen already
     return updated(new, "another measure")
+
+
+def _share_a_form(new: Statement, old: Statement) -> bool:
+    """Return whether two subjects have a word in common, be it in another form: a refund, and refunds."""
+    return not _stems(new.subject, new.language).isdisjoint(_stems(old.subject, old.language))
 
 
 def _is_of_another_period(new: Statement, old: Statement) -> bool:
