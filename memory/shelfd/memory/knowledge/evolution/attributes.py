@@ -188,7 +188,7 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     before = attribute_of(old)
     if before is None or told.about != before.about:
         return None
-    if new.amounts != old.amounts and any(word[0] == "#" for word in told.about):
+    if new.amounts != old.amounts and any(word[0] == "#" for word in new.subject):
         return None  # chapter four, and chapter fourteen
     if not told.is_noun and not before.is_noun:
         if _is_somewhere(new) or _is_somewhere(old):
