@@ -10,6 +10,9 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 
+#: Older notes that a model is shown of what it decides on. Of 840 changes told in other words, in four languages among
+#: 3,900 notes, recall had the older note among the first eight of 92 in 100 (``benchmarks/evolution.py --similar``).
+OLDER: Final = 8
 #: Characters of a text by whose words notes are looked for.
 _ASKED: Final = 1_000
 

@@ -16,7 +16,7 @@ from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
 from shelfd.memory.knowledge.evolution.applying import Evolved
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Verdict
-from shelfd.memory.knowledge.model.alike import older_like
+from shelfd.memory.knowledge.model.alike import OLDER, older_like
 from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, OpenStatement, Operation, decisions_by_model
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -29,9 +29,6 @@ EVOLUTION: Final = JobKind("evolution", can_end_early=True)
 #: Notes that join one job; of these, how many one question is about.
 _MOST: Final = 200
 _AT_ONCE: Final = 20
-#: Older notes that one is compared with. Of 840 changes told in other words, in four languages among 3,900 notes,
-#: recall had the older note among the first eight of 92 in 100 (``benchmarks/evolution.py --similar``).
-OLDER: Final = 8
 #: How often a model that cannot be reached is asked, until what rules decided stands.
 _ATTEMPTS: Final = 4
 
