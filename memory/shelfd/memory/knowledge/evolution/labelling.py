@@ -205,7 +205,8 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if label[0] in words["headings"] and (len(label) == 1 or label[1] in words["prepositions"]):
         return False
-    if label[-1] in words["announcing"]:
+    is_mine = len(label) > 1 and words["self"].issuperset(label[:-1])
+    if label[-1] in _announcing() or (is_mine and label[-1] in words["correction_heads"]):
         return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
@@ -235,6 +236,12 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
 def _attributes() -> frozenset[str]:
     """Return what has one value at a time, in all languages: a line of three words does not say which is its own."""
     return frozenset(word for each in ALPHABETIC for word in words_of(each, "nouns", "modifiers"))
+
+
+@cache
+def _announcing() -> frozenset[str]:
+    """Return what says that a change follows, in all languages: two words do not always tell theirs."""
+    return frozenset(word for each in ALPHABETIC for word in words_of(each, "announcing"))
 
 
 @cache

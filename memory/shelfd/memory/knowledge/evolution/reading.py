@@ -37,7 +37,10 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 #: What follows from what was said before is said by itself.
 _SO: Final = re.compile(
     r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
-    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen) ))"
+    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen|somit|folglich"
+    r"|weshalb|weswegen|sodass|so dass|seither|seitdem|stattdessen) )"
+    r"|(?=(?:(?:jetzt|nun|inzwischen|mittlerweile) (?:sind|\w+t)|also (?:ist|sind|hat|heißt|führt|fährt"
+    r"|\w+(?:zt|gt|tet))) (?:[A-ZÄÖÜ]|(?:d(?:er|ie|as)|unsere?|meine?) )))"
 )
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
