@@ -37,6 +37,7 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 #: What follows from what was said before is said by itself.
 _SO: Final = re.compile(
     r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
+    r"|par conséquent |si bien qu(?:e |')|de sorte que |alors (?=(?:le|la|les|on|nous|je|mon|ma)\b|[lj]')"
     r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen) ))"
 )
 #: What follows a dash says more of what stands before it, as after a comma; a list or a title has other words there.
