@@ -42,6 +42,8 @@ _SO: Final = re.compile(
 )
 #: What follows a dash says more of what stands before it, as after a comma; a list or a title has other words there.
 _DASH: Final = re.compile(r"(?<=[^\W_]) [—–] (?=[^\W\dA-Z]|[A-ZÀ-Þ]\w+ [a-zà-ÿ])([^—–]*)$")
+#: What is said to be a correction, as a plain form begins with it, is read as if it stood by itself.
+_CORRECTION: Final = re.compile(r"Correction :\s+(?=\S+ \S+ \S)")
 #: What is said in brackets at the end of a sentence.
 _IN_BRACKETS: Final = re.compile(r" \(([^()]{12,})\)(?=[.!;]?(?:\s|$))")
 #: With what an item of a list, or a line of a log, begins.
@@ -112,6 +114,9 @@ def _read_sentence(
     """
     all_words = words_in(sentence, words.language)
     reworded = reword(sentence, all_words.words, words)
+    if (mark := _CORRECTION.match(reworded)) is not None:
+        found, last = _read_sentence(reworded[mark.end() :], words, before)
+        return [each._replace(corrects=True) for each in found], last
     may_be_label = ":" in sentence or "=" in sentence or "->" in sentence
     if may_be_label and not _is_told(sentence, reworded) and (lines := read_lines(sentence)):
         return lines, None
