@@ -115,8 +115,8 @@ def _read_sentence(
     all_words = words_in(sentence, words.language)
     reworded = reword(sentence, all_words.words, words)
     if (mark := _CORRECTION.match(reworded)) is not None:
-        found, last = _read_sentence(reworded[mark.end() :], words, before)
-        return [each._replace(corrects=True) for each in found], last
+        corrected, last = _read_sentence(reworded[mark.end() :], words, before)
+        return [each._replace(corrects=True) for each in corrected], last
     may_be_label = ":" in sentence or "=" in sentence or "->" in sentence
     if may_be_label and not _is_told(sentence, reworded) and (lines := read_lines(sentence)):
         return lines, None
