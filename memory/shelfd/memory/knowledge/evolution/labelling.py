@@ -53,6 +53,8 @@ def read_label(sentence: str) -> Statement | None:
     if ": " in said:
         return None
     language = language_of(sentence[: match.end("sign")])  # a value may look like a word of another, as MIT does
+    if language != "fr" and " :" in sentence and language_of(sentence) == "fr":
+        language = "fr"  # which has a blank before a colon
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
