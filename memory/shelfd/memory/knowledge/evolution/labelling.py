@@ -52,7 +52,7 @@ def read_label(sentence: str) -> Statement | None:
     said = _ASIDE.sub("", match["value"])
     if ": " in said:
         return None
-    language = language_of(sentence[: match.end("sign")])  # a value may look like a word of another, as MIT does
+    language = _language_of_label(sentence, match.end("sign"))
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
@@ -85,6 +85,17 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY or is_of_code:
         return found
     return None
+
+
+def _language_of_label(sentence: str, end: int) -> str:
+    """Return the language of a label that ends at *end*: a value may look like a word of another, as MIT does.
+
+    French has a blank before a colon: where there is one, the value may tell that the label is French.
+    """
+    language = language_of(sentence[:end])
+    if language != "fr" and " :" in sentence and language_of(sentence) == "fr":
+        return "fr"
+    return language
 
 
 def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
