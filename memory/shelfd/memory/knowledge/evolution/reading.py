@@ -30,14 +30,16 @@ END: Final = re.compile(
     r"(?<!\bMrs\.\s)(?<!\bM\.\s)(?<!\bMme\.\s)(?<!\bHr\.\s)(?<!\bFr\.\s)(?<!\bNr\.\s)(?<!\bNo\.\s)(?<!\d\.\s)\s*"
     r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b|(?:The|We|I|It|He|She|They|That|This|My|Our|Your|His|Her|But"
     r"|Die|Der|Das|Wir|Ich|Er|Sie|Es|Mein|Meine|Unser|Unsere|El|La|Los|Las|Lo|Yo|Mi|Mis|Nos|Eso|Le|Les|Il|Elle|On|Nous|Je"
-    r"|Mon|Ma|Mes)\b)|(?<=\n)\n*)"
+    r"|Mon|Ma|Mes|Se|Me|Había|Habíamos|Confundí|Confundimos|Apunté|Anoté|Leí|Fue|Era|Antes|Ahora|Ya|Pero|Su|Sus|Por|Así"
+    r"|Nuestro|Nuestra|Nuestros|Nuestras)\b)|(?<=:\d\d\.\s)\s*(?=[A-ZÁÉÍÓÚÑÄÖÜ])|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 #: What follows from what was said before is said by itself.
 _SO: Final = re.compile(
     r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
-    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen) ))"
+    r"|así que |por (?:lo )?tanto,? |por lo que |por eso |por ello |de modo que |de manera que |con lo cual |conque "
+    r"|en consecuencia,? |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen) ))"
 )
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
@@ -101,7 +103,8 @@ def _read_sentence(
         words: Those of its language.
         before: What was said before it.
     """
-    if (":" in sentence or "=" in sentence or "->" in sentence) and (lines := read_lines(sentence)):
+    is_line = ":" in sentence or "=" in sentence or "->" in sentence
+    if is_line and (lines := read_lines(sentence)) and not _is_aside_of_colon(sentence, words):
         return lines, None
     if sentence[:1] in _MARKS:
         sentence = unmarked(sentence)
@@ -142,6 +145,13 @@ def _read_sentence(
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
     return found, last
+
+
+def _is_aside_of_colon(sentence: str, words: AlphabeticLexicon) -> bool:
+    """Return whether a colon parts a statement from a remark, and not a label from a value: "I misread it: ..."."""
+    if ": " not in sentence:
+        return False
+    return reword(sentence, words_in(sentence, words.language).words, words).count(":") < sentence.count(":")
 
 
 def _with_denied(statement: Statement, said: list[str], words: AlphabeticLexicon, *, is_over: bool) -> Statement:
