@@ -63,6 +63,8 @@ def read_clause(
         unsaid = lexicon.lists["unsaid"]
         verb, *after = (word for word in words if word not in unsaid)
         statement = stated([], verb, after, amounts, proper, lexicon)
+        if statement.verb == "be" and statement.link == "de":
+            statement = statement._replace(slot=Arity.MANY)  # "soy de Bilbao", "soy del Athletic"
         return marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []

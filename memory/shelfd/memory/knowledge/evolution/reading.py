@@ -308,8 +308,21 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
     told = lexicon_["predicates"]
     if after[0] in lexicon_["clause_subjects"] and not told.isdisjoint(before):
         return True
+    if _goes_on_without_subject(after, lexicon_) and not told.isdisjoint(before):
+        return True
     return (
         not told.isdisjoint(before)
         and not lexicon_["telling_verbs"].isdisjoint(after[:6])
         and before[0] not in lexicon_["prepositions"]
     )
+
+
+def _goes_on_without_subject(after: list[str], lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether a verb follows a comma of whom the clause before speaks: "ha vuelto a Lugo, vive en la playa"."""
+    if not lexicon_["spoken_ends"] or len(after) < _SHORTEST or after[1] not in lexicon_["prepositions"]:
+        return False
+    lemma, is_past = lexicon_.verbs.get(after[0], ("", True))
+    return not is_past and lemma in lexicon_["now_functional"]
+
+
+_SHORTEST: Final = 3  #: words of such a clause
