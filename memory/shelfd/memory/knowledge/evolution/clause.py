@@ -79,7 +79,7 @@ def _said_of(
     unsaid = lexicon.lists["unsaid"]
     verb, *after = (word for word in words if word not in unsaid)
     statement = stated([], verb, after, amounts, proper, lexicon)
-    if statement.verb == "be" and statement.link == "de":
+    if statement.verb == "be" and statement.link:
         statement = statement._replace(slot=Arity.MANY)  # "soy de Bilbao", "soy del Athletic"
     return statement._replace(subject=frozenset((speaker,)))
 
