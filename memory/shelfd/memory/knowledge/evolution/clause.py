@@ -60,10 +60,7 @@ def read_clause(
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
     if not before and (speaker := unnamed(words, lexicon)):
-        unsaid = lexicon.lists["unsaid"]
-        verb, *after = (word for word in words if word not in unsaid)
-        statement = stated([], verb, after, amounts, proper, lexicon)
-        return marked(statement._replace(subject=frozenset((speaker,))), marks), []
+        return marked(_said_of(speaker, words, amounts, proper, lexicon), marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: subject_end(words, at, lexicon)]
@@ -73,6 +70,18 @@ def read_clause(
     if len(own) < at and (lexicon.language == "fr" or words[at] in _ALIKE) and _is_done(words, at, lexicon):
         statement = statement._replace(event=True)
     return marked(statement, marks), own
+
+
+def _said_of(
+    speaker: str, words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement:
+    """Read a clause that begins with its verb, which tells of whom it speaks."""
+    unsaid = lexicon.lists["unsaid"]
+    verb, *after = (word for word in words if word not in unsaid)
+    statement = stated([], verb, after, amounts, proper, lexicon)
+    if statement.verb == "be" and statement.link:
+        statement = statement._replace(slot=Arity.MANY)  # "soy de Bilbao", "soy del Athletic"
+    return statement._replace(subject=frozenset((speaker,)))
 
 
 def _is_done(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:

@@ -8,10 +8,14 @@ from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 #: A title of two words to seven.
 _QUOTED: Final = re.compile(r"[\"“„«]\s?((?:[\w'’-]+ ){1,6}[\w'’-]+)\s?[\"”“»]")
 _QUOTED_SIGNS: Final = re.compile('["“„«]')
+#: The same between apostrophes, which stand inside words, too.
+_IN_APOSTROPHES: Final = re.compile(r"(?<![\w'])'((?:[\w-]+ ){1,6}[\w-]+)'(?![\w'])")
 
 
 def with_titles(sentence: str) -> str:
     """Return *sentence* with each title in quotes as one word."""
+    if " '" in sentence:
+        sentence = _IN_APOSTROPHES.sub(_as_one, sentence)
     return sentence if _QUOTED_SIGNS.search(sentence) is None else _QUOTED.sub(_as_one, sentence)
 
 

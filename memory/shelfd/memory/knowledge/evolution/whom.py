@@ -92,6 +92,8 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
             return YOU
     if not first or not (ends := lists["spoken_ends"]):
         return ""  # as in most languages
-    if first[-3:] == "mos" and first in lexicon.verbs:
+    is_be = first in lists["be"]
+    if first[-3:] == "mos" and (is_be or first in lexicon.verbs):
         return US
-    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
+    is_present = is_be or not lexicon.verbs.get(first, ("", True))[1]
+    return ME if is_present and any(map(first.endswith, ends)) else ""
