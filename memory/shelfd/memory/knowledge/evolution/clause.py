@@ -10,7 +10,7 @@ from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
 from shelfd.memory.knowledge.evolution.whom import subject_end, subject_of, unnamed
-from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned
+from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned, with_object_first
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -133,6 +133,7 @@ def _by_pattern(
         words = subject.split()
         if gone.startswith("statt "):
             words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
+        gone = gone.partition(" , ")[0]
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
@@ -253,6 +254,8 @@ def stated(
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
     if language == "de" and not is_be and len(after) > 1 and _is_particle(after[-1], lemma, lexicon):
         lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
+    if language == "de" and not is_be:
+        after = with_object_first(after, lemma, lexicon, proper)
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
         date = _date_of(subject)

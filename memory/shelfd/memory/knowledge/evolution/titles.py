@@ -51,7 +51,10 @@ def _describes(word: str, lexicon: AlphabeticLexicon) -> bool:
     lists = lexicon.lists
     if any(word in lists[name] for name in ("aged", "new", "modifiers", "ordinals")):
         return True
-    return any(word.endswith(end) and word[: -len(end)] in lists["qualities"] for end in ("er", "es", "en", "e"))
+    if any(word.endswith(end) and word[: -len(end)] in lists["qualities"] for end in ("er", "es", "en", "e")):
+        return True
+    is_other = any(word in lists[name] for name in ("no_nouns", "unsaid", "predicates", "particles"))
+    return word[-2:] in _INFLECTED and len(word) > _GENITIVE and not is_other
 
 
 _OF: Final = ("des", "eines", "meines", "unseres", "deines")
@@ -59,5 +62,6 @@ _KIN: Final = frozenset(
     f"{word}s"
     for word in "opa oma papa mama mutti vati tante onkel vater mutter bruder schwester chef nachbar vermieter".split()
 )
+_INFLECTED: Final = ("er", "es", "en")
 _GENITIVE: Final = 4  #: letters
 _BEGINNING: Final = (":", ",")
