@@ -54,6 +54,17 @@ def language_of(text: str) -> str:
     return best[0] if len(best) == 1 else _written_as(text, best)
 
 
+def language_of_label(label: str, line: str) -> str:
+    """Return the language of a *label* that a *line* begins with: by its value only if no word of its own speaks.
+
+    A value may look like a word of another language, as MIT does.
+    """
+    language = language_of(label)
+    if language == ALPHABETIC[0] and telling()[2].keys().isdisjoint(_words_of(label)):
+        return language_of(line)
+    return language
+
+
 def _is_german_am(words: Sequence[str]) -> bool:
     """Return whether "am" is the German preposition: in English it follows "I", or an hour."""
     at = words.index("am")

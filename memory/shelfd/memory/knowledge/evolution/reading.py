@@ -196,7 +196,9 @@ def _before_as(words: list[str]) -> list[str]:
 def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
     """Return whether a clause only says that something was wrong, and nothing is stated in it."""
     rest = [word for word in clause if word not in words["correction_heads"] and word not in words["fillers"]]
-    return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
+    if len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1]):
+        return True
+    return clause[0] in words["correction_heads"] and words["telling_verbs"].isdisjoint(clause)  # "correction of 4 May"
 
 
 def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterable[tuple[list[str], list[float]]]:
