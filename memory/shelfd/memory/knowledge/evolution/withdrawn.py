@@ -214,12 +214,25 @@ def _may_lack_verb(
         return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
-    if _may_have_other_verb(old, words):
+    if _may_have_other_verb(old, words) or _is_put_elsewhere(found, old, words):
         return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
     if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _is_put_elsewhere(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether it is said where something stands instead, and of an older statement's verb that it does more.
+
+    What stands in the hall instead of in the kitchen may still begin in the kitchen.
+    """
+    if found.phrase[0][0] not in words["places"] or cues(found.language).instead.isdisjoint(found.said):
+        return False
+    if old.verb in words["placing"] or old.verb in words["staying"] or old.verb in words["abiding"]:
+        return False
+    told = [words.verbs[word][0] for word in found.said if word in words.verbs]
+    return old.verb not in told and not words["placing"].isdisjoint(told)
 
 
 def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
