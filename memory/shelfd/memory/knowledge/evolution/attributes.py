@@ -144,7 +144,7 @@ def owned(statement: Statement) -> frozenset[str]:
     if not rest or not (has or verb in known.using):  # as most
         return NOBODY
     is_as = _AS[language] in words and not known.nouns.isdisjoint(rest)
-    is_for = len(rest) <= _PURPOSE and _FOR[language] in words and not known.purposes.isdisjoint(rest)
+    is_for = len(rest) <= _PURPOSE and not _FOR[language].isdisjoint(words) and not known.purposes.isdisjoint(rest)
     return subject | rest if is_as or is_for else NOBODY
 
 
@@ -259,7 +259,12 @@ _DONE: Final = {
     "fr": ("ee", "ees", "ie", "ue"),
 }
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
-_FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
+_FOR: Final = {
+    "en": frozenset(("for",)),
+    "de": frozenset(("fur", "zu", "zum", "zur")),
+    "es": frozenset(("para",)),
+    "fr": frozenset(("pour",)),
+}
 _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _CODE: Final = 5  #: letters of a code, as of a licence plate
 _ALIKE: Final = 4  #: letters that forms of one word begin with

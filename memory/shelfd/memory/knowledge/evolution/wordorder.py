@@ -61,7 +61,7 @@ def _with_doer_first(
     """
     following = words[at + 1 : at + 2]
     is_object = words[0] in _TO_WHOM or (following in _DOERS and words[0] not in lexicon.lists["pronouns"])
-    if not is_object and at != 1:
+    if not is_object and (at != 1 or words[0] == _TODAY):
         return words
     if not following or (is_object and words[at] in lexicon.lists["be"]):
         return words
@@ -78,6 +78,7 @@ def _with_doer_first(
 
 #: Articles and the like of masculine nouns to which something is done.
 _TO_WHOM: Final = frozenset("den einen meinen unseren seinen ihren deinen diesen jeden keinen".split())
+_TODAY: Final = "heute"  #: what is said of that may be so on this day alone
 _DOERS: Final = (["ich"], ["wir"], ["er"])
 
 
