@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.manner import is_abstract
 from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
@@ -161,7 +162,15 @@ def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str],
         return True
     if head in lexicon.lists["concrete_nouns"]:
         return not proper.isdisjoint(core)
+    if lexicon.language == "de" and _is_compound_attribute(head, lexicon):
+        return True
     return _has_part([head], lexicon.noun_parts) or _is_attribute(subject, head, core, proper, lexicon)
+
+
+def _is_compound_attribute(head: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German noun ends in one of which there is one value, and which is nobody: "Projektstart"."""
+    *first, last = parts_of(head)
+    return bool(first) and last in lexicon.lists["nouns"] and last not in lexicon.lists["relations"]
 
 
 def _is_attribute(

@@ -39,6 +39,7 @@ def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLex
             continue
         before = words[at - 1] if at else ":"
         is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
+        is_name = is_name or (before in lexicon.lists["be"] and _is_owned(words[thing], lexicon))
         is_name = is_name and (word in _KIN or word not in lexicon.plain)
         if is_name and word not in lexicon.lists["names_in_s"]:
             words = [*words[:at], word[:-1], *words[at + 1 :]]
@@ -55,6 +56,12 @@ def _describes(word: str, lexicon: AlphabeticLexicon) -> bool:
         return True
     is_other = any(word in lists[name] for name in ("no_nouns", "unsaid", "predicates", "particles"))
     return word[-2:] in _INFLECTED and len(word) > _GENITIVE and not is_other
+
+
+def _is_owned(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a noun names what somebody has, or who somebody is to them: "ist Toms Lieblingsverein"."""
+    lists = lexicon.lists
+    return word.startswith("lieblings") or any(word in lists[name] for name in ("nouns", "concrete_nouns", "offices"))
 
 
 _OF: Final = ("des", "eines", "meines", "unseres", "deines")
