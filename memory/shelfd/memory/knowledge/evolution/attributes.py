@@ -6,10 +6,11 @@ value. Where the first is the same and the values are not, the newer one holds.
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.compounds import parts_of
+from shelfd.memory.knowledge.evolution.compounds import FAVOURITE, parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
@@ -46,7 +47,9 @@ def may_be_told_otherwise(statement: Statement) -> bool:
     language, subject, verb, link, core, *_ = statement
     if not core or not subject or language not in ALPHABETIC:
         return False
-    return verb != "be" or bool(link) or not _known(language).told_otherwise.isdisjoint(subject)
+    if verb != "be" or link or not _known(language).told_otherwise.isdisjoint(subject):
+        return True
+    return language == "de" and _has_compound(subject, _known(language).told_otherwise)
 
 
 def attribute_of(statement: Statement) -> Attribute | None:
@@ -69,8 +72,10 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
         key = ""  # "la resolución es de 720p", and not what it is made of
     is_told = key or held or has or is_used or is_labelled
-    if not is_told and (verb != "be" or link or known.nouns.isdisjoint(subject)):
+    if not is_told and (verb != "be" or link):
         return None  # as most
+    if not is_told and known.nouns.isdisjoint(subject) and not (language == "de" and _has_compound(subject, known.nouns)):
+        return None
     if value is not _NAME and not _is_named_as(value, subject, core, rest, known):
         return None
     is_fact = positive and real and effect in _TELLING and slot is not _FIXED
@@ -92,6 +97,15 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_of_role and first.endswith(_DONE[language]):
         return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
+
+
+def _has_compound(subject: frozenset[str], nouns: AbstractSet[str]) -> bool:
+    """Return whether a German word names a favourite, or ends in one of *nouns*: "Projektstart", "Lieblingseis"."""
+    return any(
+        word[:_ALIKE].isalpha() and ((parts := parts_of(word))[1:] != () and parts[-1] in nouns)
+        or word.startswith(FAVOURITE)
+        for word in subject
+    )
 
 
 def _is_named_as(

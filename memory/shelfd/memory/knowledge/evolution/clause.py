@@ -265,7 +265,10 @@ def stated(
     if is_be and language == "de":
         raw_after = in_order(raw_after, lexicon, proper)
     if is_be:
+        first = subject[:1]
         subject, raw_after = turned(subject, raw_after, proper, lexicon)
+        if language == "de" and first and raw_after[:1] == first:
+            proper = proper.union(first)  # it began the sentence: "Ramen ist Idas Lieblingsgericht"
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)

@@ -4,6 +4,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import head_of
+from shelfd.memory.knowledge.evolution.compounds import FAVOURITE
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.verbs import begins_with_participle
 
@@ -201,8 +202,8 @@ def turned(
     is_owned = after[0] in proper and not is_named and bool(bare) and proper.issuperset(bare[1:])
     if lexicon.language == "de" and len(after) == _OWNED and after[0] in proper and after[1] in lists["nouns"]:
         is_owned = True  # "Dr. Farouk ist Opas Hausarzt"
-    if lexicon.language == "de" and any(word.startswith(_FAVOURITE) for word in after[:_OWNED]):
-        is_owned = not any(word.startswith(_FAVOURITE) for word in bare)  # "ist das Lieblingslokal von Ida"
+    if lexicon.language == "de" and any(word.startswith(FAVOURITE) for word in after[:_OWNED]):
+        is_owned = not any(word.startswith(FAVOURITE) for word in bare)  # "ist das Lieblingslokal von Ida"
     if lexicon.language == "en" and after[0] == "the":
         is_owned = len(after) > _OWNED
     if lexicon.language in ("es", "fr"):
@@ -242,5 +243,4 @@ def _is_attribute(words: list[str], lexicon: AlphabeticLexicon) -> bool:
     return head_of(words, lexicon) in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(words)
 
 
-_FAVOURITE: Final = "lieblings"
 _OWNED: Final = 2  #: words: whose, and what
