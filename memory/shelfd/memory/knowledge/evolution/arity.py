@@ -209,7 +209,9 @@ def is_make_of(subject: list[str], core: tuple[str, ...], proper: frozenset[str]
     head = head_of(subject, lexicon)
     if head in lexicon.lists["concrete_nouns"]:
         return True
-    return lexicon.language != "de" and _is_attribute(subject, head, core, proper, lexicon)
+    if lexicon.language == "de":
+        return len(parts := parts_of(head)) > 1 and parts[-1] in lexicon.lists["concrete_nouns"]
+    return _is_attribute(subject, head, core, proper, lexicon)
 
 
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:

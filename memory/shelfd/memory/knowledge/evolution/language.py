@@ -60,7 +60,11 @@ def language_of_label(label: str, line: str) -> str:
     A value may look like a word of another language, as MIT does.
     """
     language = language_of(label)
-    if language == ALPHABETIC[0] and telling()[2].keys().isdisjoint(_words_of(label)):
+    if language != ALPHABETIC[0]:
+        return language
+    shares = telling()[2]
+    said = shares.keys() & _words_of(label)
+    if not said or any(not shares[word] & COUNTED for word in said):  # "Babysitter bei Familie Ott"
         return language_of(line)
     return language
 
