@@ -83,7 +83,8 @@ def _is_of_what_is_said(
 
 
 def _is_in(head: Word, old: Statement, said: Repeated) -> bool:
-    return not {*head}.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
+    told = {*head, head[1].removeprefix("*")}  # whose membership has ended was a member
+    return not told.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
 
 
 def _head(told: Sequence[Word], words: AlphabeticLexicon, known: Cues) -> tuple[Word | None, bool]:

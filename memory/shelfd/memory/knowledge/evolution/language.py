@@ -94,7 +94,7 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
 
 #: Articles that are a word of no other language: "Firmware der Heizung" has as many English words.
 _GERMAN_ONLY: Final = frozenset(
-    ("der", "das", "dem", "eine", "einer", "vom", "zum", "zur", "beim", "von", "ist", "wird")
+    "der das dem eine einer vom zum zur beim von ist wird und nicht sich auf ein ins auch nach bei hat".split()
 )
 _FRENCH_SOUND: Final = re.compile(
     r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|ques?$|[eiu]t$|[iu]s$|eur$|[xyu]$|ez$|^les$"

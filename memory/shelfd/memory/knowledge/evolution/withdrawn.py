@@ -164,7 +164,10 @@ def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
 
 def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
-    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind is not Ending.ENDS:
+    if old.verb != "be" or old.link or old.value is not Value.NAME:
+        return False
+    is_whole = found.kind is Ending.ENDED and not words.lists.get("given_away", NOBODY).isdisjoint(found.said)
+    if found.kind is not Ending.ENDS and not is_whole:
         return False
     owner = old.subject - words["concrete_nouns"]
     if (
@@ -175,6 +178,9 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     ):
         return False
     others = found.before - owner - said.of_whom
+    if is_whole:  # "Ida's Pixel 8 was sold"
+        others = others - said.forms - words["given_away"] - words["aged"]
+        others = {word for word in others if word[0] != "*"}
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 

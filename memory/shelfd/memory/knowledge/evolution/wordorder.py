@@ -29,7 +29,7 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         return _with_doer_first(words, at, lexicon, proper)
     place = words[:at]
     is_time = any(word[0] in "#~" for word in place)
-    if is_time and not _is_to_come(place, words[at], lexicon):
+    if is_time and not (_is_arranged(words, at, lexicon) or _is_to_come(place, words[at], lexicon)):
         return words
     begin = at + 1 + (words[at + 1 : at + 2] == ["sich"])
     end = _noun_ends(words, begin, lexicon, proper)
@@ -40,6 +40,14 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
     after = [*words[at + 1 : begin], *words[end:]]
     last = [after.pop()] if after and after[-1] in lexicon.lists["particles"] else []
     return [*words[begin:end], words[at], *after, *place, *last]
+
+
+def _is_arranged(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether it is said what is booked or planned for a time: "für August ist ein Haus gebucht"."""
+    return words[at] in _IS and words[-1] in lexicon.lists["arranged"]
+
+
+_IS: Final = ("ist", "sind")
 
 
 def _is_to_come(place: list[str], verb: str, lexicon: AlphabeticLexicon) -> bool:
