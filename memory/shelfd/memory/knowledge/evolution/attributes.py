@@ -47,9 +47,7 @@ def may_be_told_otherwise(statement: Statement) -> bool:
     language, subject, verb, link, core, *_ = statement
     if not core or not subject or language not in ALPHABETIC:
         return False
-    if verb != "be" or link or not _known(language).told_otherwise.isdisjoint(subject):
-        return True
-    return language == "de" and _has_compound(subject, _known(language).told_otherwise)
+    return verb != "be" or bool(link) or _is_named(subject, language, _known(language).told_otherwise)
 
 
 def attribute_of(statement: Statement) -> Attribute | None:
@@ -72,10 +70,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
         key = ""  # "la resolución es de 720p", and not what it is made of
     is_told = key or held or has or is_used or is_labelled
-    if not is_told and (verb != "be" or link):
+    if not is_told and (verb != "be" or link or not _is_named(subject, language, known.nouns)):
         return None  # as most
-    if not is_told and known.nouns.isdisjoint(subject) and not (language == "de" and _has_compound(subject, known.nouns)):
-        return None
     if value is not _NAME and not _is_named_as(value, subject, core, rest, known):
         return None
     is_fact = positive and real and effect in _TELLING and slot is not _FIXED
@@ -99,11 +95,13 @@ def attribute_of(statement: Statement) -> Attribute | None:
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
 
 
-def _has_compound(subject: frozenset[str], nouns: AbstractSet[str]) -> bool:
-    """Return whether a German word names a favourite, or ends in one of *nouns*: "Projektstart", "Lieblingseis"."""
-    return any(
-        word[:_ALIKE].isalpha() and ((parts := parts_of(word))[1:] != () and parts[-1] in nouns)
-        or word.startswith(FAVOURITE)
+def _is_named(subject: frozenset[str], language: str, nouns: AbstractSet[str]) -> bool:
+    """Return whether a word is one of *nouns*, or in German ends in one, or names a favourite: "Projektstart"."""
+    if not nouns.isdisjoint(subject):
+        return True
+    return language == "de" and any(
+        word[:_ALIKE].isalpha()
+        and (word.startswith(FAVOURITE) or (parts_of(word)[0] != word and parts_of(word)[-1] in nouns))
         for word in subject
     )
 

@@ -252,10 +252,8 @@ def stated(
     lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
-    if language == "de" and not is_be and len(after) > 1 and _is_particle(after[-1], lemma, lexicon):
-        lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
     if language == "de" and not is_be:
-        after = with_object_first(after, lemma, lexicon, proper)
+        lemma, after = _with_particle(lemma, after, proper, lexicon)
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
         date = _date_of(subject)
@@ -265,10 +263,7 @@ def stated(
     if is_be and language == "de":
         raw_after = in_order(raw_after, lexicon, proper)
     if is_be:
-        first = subject[:1]
-        subject, raw_after = turned(subject, raw_after, proper, lexicon)
-        if language == "de" and first and raw_after[:1] == first:
-            proper = proper.union(first)  # it began the sentence: "Ramen ist Idas Lieblingsgericht"
+        subject, raw_after, proper = turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
@@ -323,6 +318,15 @@ def _is_told_of(
     if not link and is_make_of(subject, core, proper, lexicon):
         return False
     return is_indefinite or lexicon.lists["modifiers"].isdisjoint(subject)  # "the main target is shipping"
+
+
+def _with_particle(
+    verb: str, after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> tuple[str, list[str]]:
+    """Return a German verb that stands in two parts as one, and what follows it: "findet im Saal statt"."""
+    if len(after) > 1 and _is_particle(after[-1], verb, lexicon):
+        verb, after = after[-1] + verb, after[:-1]
+    return verb, with_object_first(after, verb, lexicon, proper)
 
 
 def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:

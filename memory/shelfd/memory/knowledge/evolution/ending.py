@@ -58,6 +58,7 @@ class Cues(NamedTuple):
     placing: frozenset[str]  #: prepositions, of all kinds
     joined: frozenset[str]  #: what a verb, or what stands with it, says no more by than "is"
     nominal: Mapping[str, str]  #: noun -> the verb, or what somebody is, that it tells of: a subscription
+    kinds: Mapping[str, str]  #: noun -> the word for all of its kind: wine is alcohol
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
 
@@ -66,6 +67,11 @@ _SETS: Final = (
     "first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead", "contrasting",
     "restricting", "causes", "stopping", "active",
 )  # fmt: skip
+
+
+def _kinds(data: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each kind of things that a language's *data* list, a colon, and what belongs to it."""
+    return (row.partition(":") for row in data.get("kinds", "").split("|"))
 
 
 @cache
@@ -99,6 +105,7 @@ def cues(language: str) -> Cues:
         placing=lists["prepositions"] | lists["of"],
         nominal=dict([pair.split(":") for pair in data["nominal"].split()]),
         joined=lists["naming"] | lists["joined"] | {"be"},
+        kinds={word: kind for kind, _, group in _kinds(data) for word in group.split()},
         nameless=frozenset[str]().union(*(lists[name] for name in silent)),
         unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
         **sets,

@@ -180,7 +180,7 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     others = found.before - owner - said.of_whom
     if is_whole:  # "Ida's Pixel 8 was sold"
         others = others - said.forms - words["given_away"] - words["aged"]
-        others = {word for word in others if word[0] != "*"}
+        others = frozenset([word for word in others if word[0] != "*"])
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 

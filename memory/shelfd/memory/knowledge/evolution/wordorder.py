@@ -61,9 +61,7 @@ def _is_to_come(place: list[str], verb: str, lexicon: AlphabeticLexicon) -> bool
     return not any(word.isdigit() or word in lexicon.lists["months"] for word in times)
 
 
-def _with_doer_first(
-    words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]
-) -> list[str]:
+def _with_doer_first(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
     """Return a clause that begins with an adverb, or with what somebody does something to, with who does it first.
 
     "Den Wagen fährt Ida" says what "Ida fährt den Wagen" says. That it is the object is certain of a masculine one.
@@ -162,9 +160,7 @@ _DESCRIBED: Final = 3  #: words before a noun that belong to it
 _TITLES: Final = ("frau", "herr", "herrn", "dr", "doktor", "professor", "tante", "onkel", "oma", "opa")
 
 
-def with_object_first(
-    after: list[str], verb: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]
-) -> list[str]:
+def with_object_first(after: list[str], verb: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
     """Return what follows a German verb that has an object with that first: "nutzt zur Steuerung jetzt IRC".
 
     Args:
@@ -197,6 +193,19 @@ def in_order(after: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[s
 
 
 def turned(
+    subject: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> tuple[list[str], list[str], frozenset[str]]:
+    """Return what a clause with "is" speaks of, what it says of it, and which words have a capital.
+
+    In German the name that a sentence begins with has one as well: "Ramen ist Idas Lieblingsgericht".
+    """
+    whom, told = _turned(subject, after, proper, lexicon)
+    if lexicon.language == "de" and subject and told[:1] == subject[:1]:
+        proper = proper.union(subject[:1])
+    return whom, told, proper
+
+
+def _turned(
     subject: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
 ) -> tuple[list[str], list[str]]:
     """Return "Tom is the owner of the archive", or "Tom is Kestrel's owner", as "the owner of the archive is Tom"."""
