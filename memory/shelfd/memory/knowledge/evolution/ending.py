@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.tokens import words_in
@@ -154,6 +155,10 @@ def clauses_of(sentence: str, language: str) -> list[Clause]:
                 if told[0]:
                     found.append(Clause(*told, " ".join(told[0])))
                     told = [], []
+                continue
+            if language == "de" and (parts := parts_of(word))[0] != word and parts[-1] in known.nominal:
+                told[0].extend(parts)  # the "Mietwagenbuchung" is the booking of a "Mietwagen"
+                told[1].extend([plain(part, words, known) for part in parts])
                 continue
             said = f"#{every.amounts[at]:g}" if at in every.amounts else spoken.get(word, word)
             is_name = at == 0 or word in every.proper

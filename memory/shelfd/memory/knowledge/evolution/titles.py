@@ -27,6 +27,8 @@ _ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una
 
 def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
     """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
+    if _SIR in words:
+        words, proper = ["herr" if word == _SIR else word for word in words], proper | {"herr"}
     for at, word in enumerate(words):
         if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha() or word in lexicon.numbers:
             continue
@@ -64,6 +66,7 @@ def _is_owned(word: str, lexicon: AlphabeticLexicon) -> bool:
     return word.startswith("lieblings") or any(word in lists[name] for name in ("nouns", "concrete_nouns", "offices"))
 
 
+_SIR: Final = "herrn"  #: as one is called of whom something is said
 _OF: Final = ("des", "eines", "meines", "unseres", "deines")
 _KIN: Final = frozenset(
     f"{word}s"

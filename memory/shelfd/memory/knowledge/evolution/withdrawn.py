@@ -262,8 +262,11 @@ def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
 def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
-    if any(word in people and word not in said.of_whom | said.forms for word in found.before):
-        return False
+    if any(
+        word in people and word not in said.of_whom | said.forms and following not in said.of_whom
+        for (word, _), (following, _) in pairwise((*found.ahead, ("", "")))
+    ):
+        return False  # but "our neighbour Ida"
     if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
