@@ -137,7 +137,10 @@ def _by_pattern(
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
-        said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        verb = words[at]
+        words = straightened(words, at, lexicon, proper)
+        at = words.index(verb)
+        said = stated(words[:at], verb, words[at + 1 :], amounts, proper, lexicon)
         counted = [word for word in words if word[0] == "#"]
         if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
             said = said._replace(amounts=tuple(amounts[: len(counted)]))

@@ -36,18 +36,17 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
 def _inflected_alike(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> list[str]:
     """Return German words with those that describe a noun in one form: "die nächste Prüfung", "nächster Termin"."""
     numbers, nameless, spoken = lexicon.numbers, lexicon.nameless, lexicon.spoken
-    return [
-        word[:-1]
-        if word[-2:] in _INFLECTED
-        and len(word) > _ADJECTIVE
-        and (word not in proper if at else words[1] in proper and _is_adjective(word, lexicon))
-        and word not in nameless
-        and word not in spoken
-        and word not in numbers
-        and word.isalpha()
-        else word
-        for at, word in enumerate(words)
-    ]
+    found = [*words]
+    for at in range(len(words) - 2, -1, -1):
+        word, following = words[at], words[at + 1]
+        if word[-2:] not in _INFLECTED or len(word) <= _ADJECTIVE or not word.isalpha():
+            continue
+        if following not in proper and found[at + 1] is following:
+            continue  # no noun follows, nor another adjective
+        is_known = word in nameless or word in spoken or word in numbers
+        if not is_known and (word not in proper if at else _is_adjective(word, lexicon)):
+            found[at] = word[:-1]
+    return found
 
 
 def _is_adjective(word: str, lexicon: AlphabeticLexicon) -> bool:
