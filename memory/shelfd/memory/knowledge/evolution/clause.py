@@ -138,8 +138,9 @@ def _by_pattern(
         if at is None:
             return Statement(lexicon.language)
         verb = words[at]
-        words = straightened(words, at, lexicon, proper)
-        at = words.index(verb)
+        if not lexicon.verbs.get(verb, ("", False))[1]:  # what was done once is told of that time
+            words = straightened(words, at, lexicon, proper)
+            at = words.index(verb)
         said = stated(words[:at], verb, words[at + 1 :], amounts, proper, lexicon)
         counted = [word for word in words if word[0] == "#"]
         if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts

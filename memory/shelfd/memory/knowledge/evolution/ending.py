@@ -15,6 +15,8 @@ from shelfd.memory.knowledge.evolution.tokens import words_in
 _PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
 
 
+#: In what German nouns end that tell of what was done with, or is the matter with, what they begin with.
+_ARRANGED: Final = ("buchung", "reservierung", "allergie")
 _PARTICIPLES: Final = ("ee", "ees", "es")  #: in what French participles end that are not a man's
 _FEW: Final = 3  #: words after a denial, among which one that tells of an end says that nothing has ended
 _NEAR: Final = 6  #: words before what would tell of an end, among which "not" says that nothing has ended
@@ -156,7 +158,7 @@ def clauses_of(sentence: str, language: str) -> list[Clause]:
                     found.append(Clause(*told, " ".join(told[0])))
                     told = [], []
                 continue
-            if language == "de" and (parts := parts_of(word))[0] != word and parts[-1] in known.nominal:
+            if word.endswith(_ARRANGED) and len(parts := parts_of(word)) > 1 and language == "de":
                 told[0].extend(parts)  # the "Mietwagenbuchung" is the booking of a "Mietwagen"
                 told[1].extend([plain(part, words, known) for part in parts])
                 continue
