@@ -38,6 +38,8 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
     if is_time:
         end = _owner_ends(words, end, _OF_ONLY, lexicon, proper)
     after = [*words[at + 1 : begin], *words[end:]]
+    if words[at] in _IS and len(after) > 1 and after[-1] in lexicon.lists["arranged"]:
+        after = [after[-1], *after[:-1]]  # "is booked at Rollfix for Sardinia"
     last = [after.pop()] if after and after[-1] in lexicon.lists["particles"] else []
     return [*words[begin:end], words[at], *after, *place, *last]
 
