@@ -10,7 +10,7 @@ from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
 from shelfd.memory.knowledge.evolution.whom import subject_end, subject_of, unnamed
-from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned, with_object_first
+from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned, with_particle
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -158,6 +158,8 @@ def _by_pattern(
         gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""
     verb = lexicon.verbs.get(verb, (verb, False))[0]
+    if effect is Effect.RENEWED:
+        new = _without_when(new, lexicon)
     link, raw = _link((gone if effect in (_ENDED, _LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
@@ -204,6 +206,12 @@ def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
     words = lexicon.lately.sub("", f" {gone}").split()
     end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
     return " ".join(words[:end])
+
+
+def _without_when(new: str, lexicon: AlphabeticLexicon) -> str:
+    """Return what something became without when, unless that is a time of its own: "7.2.1 last night"."""
+    left = lexicon.lately.sub("", f" {new}").strip()
+    return left if left and "~" not in new[len(left) :] else new
 
 
 def _is_date(word: str) -> bool:
@@ -257,7 +265,7 @@ def stated(
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
     if language == "de" and not is_be:
-        lemma, after = _with_particle(lemma, after, proper, lexicon)
+        lemma, after = with_particle(lemma, after, proper, lexicon)
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
         date = _date_of(subject)
@@ -322,22 +330,6 @@ def _is_told_of(
     if not link and is_make_of(subject, core, proper, lexicon):
         return False
     return is_indefinite or lexicon.lists["modifiers"].isdisjoint(subject)  # "the main target is shipping"
-
-
-def _with_particle(
-    verb: str, after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
-) -> tuple[str, list[str]]:
-    """Return a German verb that stands in two parts as one, and what follows it: "findet im Saal statt"."""
-    if len(after) > 1 and _is_particle(after[-1], verb, lexicon):
-        verb, after = after[-1] + verb, after[:-1]
-    return verb, with_object_first(after, verb, lexicon, proper)
-
-
-def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a German verb stands in two parts: "findet statt", and not "hat den Schweregrad hoch"."""
-    lists = lexicon.lists
-    is_state = word in lexicon.states and lemma in lists["have"] | lists["wanting"]
-    return word in lists["particles"] and not is_state
 
 
 def _is_spot(link: str, core: tuple[str, ...], value: list[str], lexicon: AlphabeticLexicon) -> bool:

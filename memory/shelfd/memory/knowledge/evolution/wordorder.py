@@ -162,7 +162,23 @@ _DESCRIBED: Final = 3  #: words before a noun that belong to it
 _TITLES: Final = ("frau", "herr", "herrn", "dr", "doktor", "professor", "tante", "onkel", "oma", "opa")
 
 
-def with_object_first(after: list[str], verb: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
+def with_particle(
+    verb: str, after: list[str], proper: AbstractSet[str], lexicon: AlphabeticLexicon
+) -> tuple[str, list[str]]:
+    """Return a German verb that stands in two parts as one, and what follows it: "findet im Saal statt"."""
+    if len(after) > 1 and _is_particle(after[-1], verb, lexicon):
+        verb, after = after[-1] + verb, after[:-1]
+    return verb, _with_object_first(after, verb, lexicon, proper)
+
+
+def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German verb stands in two parts: "findet statt", and not "hat den Schweregrad hoch"."""
+    lists = lexicon.lists
+    is_state = word in lexicon.states and lemma in lists["have"] | lists["wanting"]
+    return word in lists["particles"] and not is_state
+
+
+def _with_object_first(after: list[str], verb: str, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> list[str]:
     """Return what follows a German verb that has an object with that first: "nutzt zur Steuerung jetzt IRC".
 
     Args:
