@@ -233,7 +233,9 @@ def _before_as(words: list[str]) -> list[str]:
 def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
     """Return whether a clause only says that something was wrong, and nothing is stated in it."""
     rest = [word for word in clause if word not in words["correction_heads"] and word not in words["fillers"]]
-    return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
+    if len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1]):
+        return True
+    return clause[0] in words["correction_heads"] and words["telling_verbs"].isdisjoint(clause)  # "correction of 4 May"
 
 
 def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterable[tuple[list[str], list[float]]]:
@@ -251,7 +253,7 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if (
             word == ":"
             or (word == "," and _begins_clause(words, at + 1, lexicon_))
-            or (word in _AND and at and (_follows(words, at + 1, lexicon_) or _speaks_of_another(words, at, lexicon_)))
+            or (word in _AND and at and _parts(words, at, lexicon_))
         ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
@@ -266,6 +268,20 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if inside:
             amounts = [sentence.amounts[at] for at in inside if at in sentence.amounts]
             yield [words[at] for at in inside], amounts
+
+
+def _parts(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether the conjunction at *at* stands between two clauses."""
+    if _follows(words, at + 1, lexicon_) or _speaks_of_another(words, at, lexicon_):
+        return True
+    if lexicon_.language != "de" or words[at - 1] not in lexicon_.states or lexicon_["be"].isdisjoint(words[1:at]):
+        return False
+    after = [word for word in words[at + 1 :] if word not in lexicon_["fillers"]]
+    is_several = any(words[at - 1] in lexicon_.states.get(word, ()) for word in after)  # red and blue
+    return len(words) > at + _MORE and not is_several and not (len(after) == 1 and after[0] in lexicon_.states)
+
+
+_MORE: Final = 2  #: words behind a conjunction, at least: "ist repariert und wieder im Einsatz"
 
 
 def _follows(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:

@@ -164,7 +164,10 @@ def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
 
 def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
-    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind is not Ending.ENDS:
+    if old.verb != "be" or old.link or old.value is not Value.NAME:
+        return False
+    is_whole = found.kind is Ending.ENDED and not words.lists.get("given_away", NOBODY).isdisjoint(found.said)
+    if found.kind is not Ending.ENDS and not is_whole:
         return False
     owner = old.subject - words["concrete_nouns"]
     if (
@@ -175,6 +178,9 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     ):
         return False
     others = found.before - owner - said.of_whom
+    if is_whole:  # "Ida's Pixel 8 was sold"
+        others = others - said.forms - words["given_away"] - words["aged"]
+        others = frozenset([word for word in others if word[0] != "*"])
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
@@ -214,12 +220,25 @@ def _may_lack_verb(
         return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
-    if _may_have_other_verb(old, words):
+    if _may_have_other_verb(old, words) or _is_put_elsewhere(found, old, words):
         return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
     if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _is_put_elsewhere(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether it is said where something stands instead, and of an older statement's verb that it does more.
+
+    What stands in the hall instead of in the kitchen may still begin in the kitchen.
+    """
+    if found.phrase[0][0] not in words["places"] or cues(found.language).instead.isdisjoint(found.said):
+        return False
+    if old.verb in words["placing"] or old.verb in words["staying"] or old.verb in words["abiding"]:
+        return False
+    told = [words.verbs[word][0] for word in found.said if word in words.verbs]
+    return old.verb not in told and not words["placing"].isdisjoint(told)
 
 
 def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
@@ -243,8 +262,11 @@ def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
 def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
-    if any(word in people and word not in said.of_whom | said.forms for word in found.before):
-        return False
+    if any(
+        word in people and word not in said.of_whom | said.forms and following not in said.of_whom
+        for (word, _), (following, _) in pairwise((*found.ahead, ("", "")))
+    ):
+        return False  # but "our neighbour Ida"
     if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
