@@ -51,7 +51,11 @@ _DASH: Final = re.compile(r"(?<=[^\W_]) [—–] (?=[^\W\dA-Z]|[A-ZÀ-Þ]\w+ [a-
 #: What is said to be a correction, as a plain form begins with it, is read as if it stood by itself.
 _CORRECTION: Final = re.compile(r"Correction :\s+(?=\S+ \S+ \S)")
 #: What is said in brackets at the end of a sentence.
-_IN_BRACKETS: Final = re.compile(r" \(([^()]{12,})\)(?=[.!;]?(?:\s|$))")
+_IN_BRACKETS: Final = re.compile(
+    r" \((?!(?:antes|hasta|before|until|formerly|previously|was|vorher|früher|bisher|bis|avant|auparavant)\b)"
+    r"([^()]{12,})\)(?=[.!;]?(?:\s|$))",
+    re.IGNORECASE,
+)
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
 _NUMBER: Final = re.compile(r"\d[\d.,:]*")

@@ -27,6 +27,8 @@ def straightened(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: 
         if at == 1 and words[0] not in lexicon.lists["fillers"]:
             return _with_participle_behind(words, lexicon, proper)
         return _with_doer_first(words, at, lexicon, proper)
+    if _TODAY in words[at:]:
+        return words  # "wegen Nebel fährt der Zug heute um neun"
     place = words[:at]
     is_time = any(word[0] in "#~" for word in place)
     if is_time and not (_is_arranged(words, at, lexicon) or _is_to_come(place, words[at], lexicon)):
