@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.dates import clock_time, date_at, tell_from_when
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
@@ -274,7 +274,8 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             continue
         at += 1
         following = words[at] if at < len(words) else ""
-        if not (is_code and found[-1] in lexicon.lists["be"]) and (date := date_at(word, words, at, found, lexicon)):
+        is_name = is_code and _is_said_of(found, lexicon)
+        if not is_name and (date := date_at(word, words, at, found, lexicon)):
             at = date
             continue
         if following in lexicon.multipliers:
@@ -290,7 +291,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
         elif (
             unit is None
             and match is not None
-            and _is_label(found, proper, lexicon)
+            and ((is_name and at == end and word.isdecimal()) or _is_label(found, proper, lexicon))
             and not _is_counted(found[-1], following, lexicon)
         ):
             found.append(word)
@@ -348,9 +349,22 @@ def _signed(value: float, found: list[str]) -> tuple[float, list[str]]:
     return (value, found) if found[-2:-1] in (["al"], ["au"]) else (-value, found[:-1])
 
 
+def _is_said_of(found: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what follows is what a code is: "the code is 2098", "le code est le 2098"."""
+    lists = lexicon.lists
+    before = found[-2:-1] if found[-1] in lists["determiners"] else found[-1:]
+    return before != [] and before[0] in lists["be"]
+
+
 def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether "un", which counts as well, only says that a name follows: "est un Sony"."""
-    return found[-1:] != [] and found[-1] in lexicon.lists["be"] and following[:1] != [] and following[0] in proper
+    """Return whether "un", which counts as well, only says that a name follows: "est un Sony", "a un casque Sony"."""
+    if not found or not following:
+        return False
+    lists = lexicon.lists
+    if found[-1] in lists["be"] and following[0] in proper:
+        return True
+    is_thing = following[0] in lists["concrete_nouns"] and following[0] not in proper
+    return is_thing and following[1:2] != [] and following[1] in proper and lexicon.language in NOUN_FIRST
 
 
 def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool:
