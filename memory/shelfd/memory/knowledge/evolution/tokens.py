@@ -274,8 +274,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             continue
         at += 1
         following = words[at] if at < len(words) else ""
-        is_name = is_code and _is_said_of(found, lexicon)
-        if not is_name and (date := date_at(word, words, at, found, lexicon)):
+        if not (is_code and _is_said_of(word, found, lexicon)) and (date := date_at(word, words, at, found, lexicon)):
             at = date
             continue
         if following in lexicon.multipliers:
@@ -291,7 +290,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
         elif (
             unit is None
             and match is not None
-            and ((is_name and at == end and word.isdecimal()) or _is_label(found, proper, lexicon))
+            and _is_label(found, proper, lexicon)
             and not _is_counted(found[-1], following, lexicon)
         ):
             found.append(word)
@@ -349,11 +348,16 @@ def _signed(value: float, found: list[str]) -> tuple[float, list[str]]:
     return (value, found) if found[-2:-1] in (["al"], ["au"]) else (-value, found[:-1])
 
 
-def _is_said_of(found: list[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether what follows is what a code is: "the code is 2098", "le code est le 2098"."""
+def _is_said_of(number: str, found: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a *number* is what a code is, and no year: "the code is 2098", "le code est désormais le 2098"."""
     lists = lexicon.lists
-    before = found[-2:-1] if found[-1] in lists["determiners"] else found[-1:]
-    return before != [] and before[0] in lists["be"]
+    before = found[-1]
+    if len(number) == _YEAR:
+        before = next((word for word in reversed(found) if word not in lists["dull"]), "")
+    return before in lists["be"]
+
+
+_YEAR: Final = 4  #: digits
 
 
 def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
