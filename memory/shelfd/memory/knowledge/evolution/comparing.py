@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import other_attribute
+from shelfd.memory.knowledge.evolution.attributes import no_longer_told, other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
@@ -81,7 +81,8 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
-        return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
+        found = measured(new, old) or one_measured(new, old) or other_attribute(new, old)
+        return found or no_longer_told(new, old) or judged
     return judged
 
 
