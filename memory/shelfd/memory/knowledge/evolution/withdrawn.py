@@ -211,7 +211,8 @@ def _may_lack_verb(
     if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
         return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
-        return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
+        stays = words["staying"] | words["lodging"] | words["exchangeable"]  # who left a project leads it no longer
+        return old.verb in stays or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
     if _may_have_other_verb(old, words):
