@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, NOUN_FIRST, US, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.manner import is_description, manner_of
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -230,7 +230,8 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     qualities = lexicon.lists["qualities"]
     if qualities.isdisjoint(core) or not any(word in qualities and word not in proper for word in core):  # as most
         return _NAME
-    return _QUALITY
+    is_described = len(core) > 1 and core[-1] in proper and lexicon.language in NOUN_FIRST  # "la petite Rosalie"
+    return _NAME if is_described else _QUALITY
 
 
 #: Kinds of values that are told by a name, or with an article and without one.
