@@ -168,7 +168,7 @@ def _is_all_ended(new: Statement, old: Statement) -> bool:
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
-    if new.effect is Effect.INSTEAD:
+    if new.effect is Effect.INSTEAD or (new.corrects and new.denied):
         return new.denied == old.subject
     return (
         bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core

@@ -319,7 +319,7 @@ def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
 def _instead(statement: Statement, subject: str) -> Iterator[Slot]:
     """Yield where that may stand which is denied, or what was said of another whose place is taken."""
     yield from ((subject, f"c {word}") for word in sorted(statement.denied)[:_WORDS])
-    if statement.effect is _INSTEAD:
+    if statement.effect is _INSTEAD or (statement.corrects and statement.denied):
         replaced = _subject(statement.language, statement.denied)
         yield from ((replaced, verb) for verb in said_by(statement.language, statement.verb))
 

@@ -105,9 +105,11 @@ def tell_which(new: Statement, old: Statement) -> bool:
         is_each_somewhere = bool(new.rest) and bool(old.rest) and new.rest.isdisjoint(old.rest)
         is_owned = len(new.subject) > 1
         return is_owned or not (is_each_somewhere and joined == joined_before and joined in words["places"])
-    return joined_before not in words["places"] or joined not in ("", joined_before)
+    return joined_before not in words["places"] or joined not in ("", joined_before) or joined in _WITH
 
 
+#: What stands in no town, but in a dessert: "la mousse au chocolat", "la tarte aux pommes".
+_WITH: Final = ("au", "aux")
 #: What stands before many a name.
 _TITLES: Final = frozenset("dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split())
 
