@@ -152,8 +152,9 @@ def only_begins(ended: set[str], old: Statement) -> bool:
     owned = old.verb in words["possessing"] or old.verb in words["have"]
     is_longer = len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended
     first = next((word for word in old.core if word not in words["some"]), "")
-    is_thing = old.language in NOUN_FIRST and first in words["concrete_nouns"]
-    return owned and is_longer and first in ended and not is_thing
+    if old.language in NOUN_FIRST and first in words["concrete_nouns"]:
+        return owned and first not in ended and not words["concrete_nouns"].isdisjoint(ended)
+    return owned and is_longer and first in ended
 
 
 def _is_served(new: Statement, old: Statement) -> bool:

@@ -174,6 +174,9 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
         or not old.subject.isdisjoint(cues(found.language).people)
     ):
         return False
+    things = {word for word, _ in found.phrase} & words["concrete_nouns"]
+    if things and things.isdisjoint(old.subject) and words.language in NOUN_FIRST:
+        return False  # the bike of the same make as the computer
     others = found.before - owner - said.of_whom
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
