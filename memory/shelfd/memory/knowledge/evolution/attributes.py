@@ -218,7 +218,7 @@ def no_longer_told(new: Statement, old: Statement) -> Judgement | None:
 
     "The nanny of Leo is Ann" ends with "Ann no longer looks after Leo".
     """
-    if new.effect is not Effect.ENDED or new.positive or new.adds:
+    if new.effect is not Effect.ENDED or new.adds:
         return None
     told = attribute_of(as_it_was(new))
     before = None if told is None else attribute_of(old)

@@ -365,10 +365,18 @@ def _is_article(found: list[str], following: list[str], proper: frozenset[str], 
     if not found or not following:
         return False
     lists = lexicon.lists
-    if found[-1] in lists["be"] and following[0] in proper:
+    if found[-1] in lists["be"] and (following[0] in proper or _is_noun(following[0], lexicon)):
         return True
+    if found[-1] in lists["single_links"] or found[-1] in lists["agents"]:
+        return _is_noun(following[0], lexicon)
     is_thing = following[0] in lists["concrete_nouns"] and following[0] not in proper
     return is_thing and following[1:2] != [] and following[1] in proper and lexicon.language in NOUN_FIRST
+
+
+def _is_noun(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word behind "un" names something, and measures nothing: "est un arc", and no "est un an"."""
+    is_known = lexicon.language in NOUN_FIRST and word.isalpha()
+    return is_known and word not in units() and word not in lexicon.multipliers and word not in lexicon.marked
 
 
 def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool:
