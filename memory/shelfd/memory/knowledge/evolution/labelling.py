@@ -81,7 +81,8 @@ def read_label(sentence: str) -> Statement | None:
         found = found._replace(slot=Arity.ONE)
     if value.words.count(",") > (found.slot is Arity.ONE):  # a value and where it is
         found = found._replace(several=True)
-    if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
+    is_of_code = found.value is Value.STATE and any(map(str.isdigit, named[0]))  # a ticket's, say
+    if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY or is_of_code:
         return found
     return None
 
@@ -177,6 +178,8 @@ def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> Sentenc
         return SentenceWords(["#"], {0: float(text)}, frozenset())  # a code, and no year
     text = reword(text, text.lower().split(), words)
     every = tokenise(f": {text}", words)
+    while len(every.words) > 2 and every.words[1] in words["fillers"] and not every.amounts:
+        every = every._replace(words=[every.words[0], *every.words[2:]])  # "still open"
     if len(every.words) > 2 and every.words[2][0] == "~" and every.words[1] in words["rhythms"]:
         every = every._replace(words=every.words[1:])  # "daily 9:15"; the colon's place
     amounts = {at - 1: amount for at, amount in every.amounts.items()}

@@ -28,10 +28,17 @@ _new: Final = tuple.__new__
 END: Final = re.compile(
     r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bProf\.\s)(?<!\bSr\.\s)(?<!\bSra\.\s)(?<!\bDra\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
     r"(?<!\bMrs\.\s)(?<!\bM\.\s)(?<!\bMme\.\s)(?<!\bHr\.\s)(?<!\bFr\.\s)(?<!\bNr\.\s)(?<!\bNo\.\s)(?<!\d\.\s)\s*"
-    r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
+    r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b|(?:The|We|I|It|He|She|They|That|This|My|Our|Your|His|Her|But"
+    r"|Die|Der|Das|Wir|Ich|Er|Sie|Es|Mein|Meine|Unser|Unsere|El|La|Los|Las|Lo|Yo|Mi|Mis|Nos|Eso|Le|Les|Il|Elle|On|Nous|Je"
+    r"|Mon|Ma|Mes)\b)|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
+#: What follows from what was said before is said by itself.
+_SO: Final = re.compile(
+    r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
+    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen) ))"
+)
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
 _NUMBER: Final = re.compile(r"\d[\d.,:]*")
@@ -64,6 +71,8 @@ def read(text: str) -> tuple[Statement, ...]:
 
 def sentences_of(text: str) -> list[str]:
     """Cut the text of a language that has spaces between words where its sentences end."""
+    if ", " in text:
+        text = _SO.sub(". ", text)
     inside = text[:-1]
     may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
     return END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
