@@ -227,8 +227,8 @@ def no_longer_told(new: Statement, old: Statement) -> Judgement | None:
     before = None if told is None else attribute_of(old)
     if told is None or before is None or told.about != before.about or told.value != before.value:
         return None
-    is_noun = told.is_noun or before.is_noun
-    return updated(new, "no longer holds") if is_noun and are_forms((told.said ^ before.said) - {US}, new.language) else None
+    is_same = (told.is_noun or before.is_noun) and are_forms((told.said ^ before.said) - {US}, new.language)
+    return updated(new, "no longer holds") if is_same else None
 
 
 def _is_of_one(statement: Statement) -> bool:

@@ -53,8 +53,14 @@ def by_denial(new: Statement, old: Statement) -> Judgement | None:
 
 #: What may differ where it is only corrected who did something.
 _OF_WHOM: Final[Mapping[str, Any]] = {
-    "subject": NOBODY, "words": (), "denied": NOBODY, "corrects": False, "now": False, "left_out": NOBODY, "claim": None,
-}  # fmt: skip
+    "subject": NOBODY,
+    "words": (),
+    "denied": NOBODY,
+    "left_out": NOBODY,
+    "claim": None,
+    "corrects": False,
+    "now": False,
+}
 
 
 def _received(words: frozenset[str], new: Statement) -> frozenset[str]:

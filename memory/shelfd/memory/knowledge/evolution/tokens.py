@@ -4,8 +4,9 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.articles import is_article
 from shelfd.memory.knowledge.evolution.dates import clock_time, date_at, tell_from_when
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
@@ -336,7 +337,7 @@ def _number_at(
     value = lexicon.numbers.get(word)
     if value is not None and word in proper and found and found[-1] in proper:
         value = None  # a part of a name: "Echo Two"
-    if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
+    if value == 1 and word in lexicon.lists["determiners"] and is_article(found, words[at + 1 :], proper, lexicon):
         return None, None
     if value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
         return _decimal(match[2], lexicon.language), match
@@ -351,32 +352,12 @@ def _signed(value: float, found: list[str]) -> tuple[float, list[str]]:
 def _is_said_of(number: str, found: list[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether a *number* is what a code is, and no year: "the code is 2098", "le code est désormais le 2098"."""
     lists = lexicon.lists
-    before = found[-1]
-    if len(number) == _YEAR:
-        before = next((word for word in reversed(found) if word not in lists["dull"]), "")
+    is_like_year = len(number) == _YEAR
+    before = next((word for word in reversed(found) if word not in lists["dull"]), "") if is_like_year else found[-1]
     return before in lists["be"]
 
 
 _YEAR: Final = 4  #: digits
-
-
-def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether "un", which counts as well, only says that a name follows: "est un Sony", "a un casque Sony"."""
-    if not found or not following:
-        return False
-    lists = lexicon.lists
-    if found[-1] in lists["be"] and (following[0] in proper or _is_noun(following[0], lexicon)):
-        return True
-    if found[-1] in lists["single_links"] or found[-1] in lists["agents"]:
-        return _is_noun(following[0], lexicon)
-    is_thing = following[0] in lists["concrete_nouns"] and following[0] not in proper
-    return is_thing and following[1:2] != [] and following[1] in proper and lexicon.language in NOUN_FIRST
-
-
-def _is_noun(word: str, lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a word behind "un" names something, and measures nothing: "est un arc", and no "est un an"."""
-    is_known = lexicon.language in NOUN_FIRST and word.isalpha()
-    return is_known and word not in units() and word not in lexicon.multipliers and word not in lexicon.marked
 
 
 def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool:
