@@ -118,7 +118,7 @@ def _is_functional(
     if joined[0] in lists["participles"] or "_".join(joined[:2]) in lists["participles"]:
         return True
     if "_".join(("be", *(lexicon.contracted.get(word, word) for word in joined))) in lists["told_of"]:
-        return True
+        return lists["abstract"].isdisjoint(core)  # "tested with care"
     return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
 
 

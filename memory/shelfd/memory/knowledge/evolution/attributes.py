@@ -223,6 +223,26 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another value") if is_other else None
 
 
+def as_it_was(statement: Statement) -> Statement:
+    """Return what held before, of a statement that something no longer does."""
+    return statement._replace(effect=Effect.SAYS, positive=True)
+
+
+def no_longer_told(new: Statement, old: Statement) -> Judgement | None:
+    """Return what becomes of an attribute of which is said, however, that it no longer holds; None if nothing does.
+
+    "The nanny of Leo is Ann" ends with "Ann no longer looks after Leo".
+    """
+    if new.effect is not Effect.ENDED or new.adds:
+        return None
+    told = attribute_of(as_it_was(new))
+    before = None if told is None else attribute_of(old)
+    if told is None or before is None or told.about != before.about or told.value != before.value:
+        return None
+    is_same = (told.is_noun or before.is_noun) and are_forms((told.said ^ before.said) - {US}, new.language)
+    return updated(new, "no longer holds") if is_same else None
+
+
 def _is_of_one(statement: Statement) -> bool:
     """Return whether what somebody leads or commands is named, so that nobody else does: the airship Meridian."""
     if statement.slot is Arity.OF_ONE:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import ME, NOUN_FIRST, US, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.marking import WITH, WITHOUT
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
@@ -152,11 +152,16 @@ def works_there(old: Statement) -> bool:
 
 
 def only_begins(ended: set[str], old: Statement) -> bool:
-    """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer."""
+    """Return whether what has ended only begins a longer noun: who sold the boat has its trailer, the boat trailer.
+
+    Of a language whose nouns come first it is the thing itself, and its make: "une moto Filante".
+    """
     words = lexicon(old.language)
     owned = old.verb in words["possessing"] or old.verb in words["have"]
     is_longer = len(old.core) > 1 and old.core[-1].isalpha() and old.core[-1] not in ended
     first = next((word for word in old.core if word not in words["some"]), "")
+    if old.language in NOUN_FIRST and first in words["concrete_nouns"]:
+        return owned and first not in ended and not words["concrete_nouns"].isdisjoint(ended)
     return owned and is_longer and first in ended
 
 

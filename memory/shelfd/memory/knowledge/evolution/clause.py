@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.arity import arity_of, is_make_of
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon
-from shelfd.memory.knowledge.evolution.manner import is_description, manner_of
+from shelfd.memory.knowledge.evolution.lexicon import ME, NOUN_FIRST, US, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.manner import is_description, is_to_be_done, manner_of
 from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
@@ -252,7 +252,8 @@ def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexi
     qualities = lexicon.lists["qualities"]
     if qualities.isdisjoint(core) or not any(word in qualities and word not in proper for word in core):  # as most
         return _NAME
-    return _QUALITY
+    is_described = len(core) > 1 and core[-1] in proper and lexicon.language in NOUN_FIRST  # "la petite Rosalie"
+    return _NAME if is_described else _QUALITY
 
 
 #: Kinds of values that are told by a name, or with an article and without one.
@@ -301,7 +302,8 @@ def stated(
     if kind is _QUALITY and _is_spot(link, core, value, lexicon):
         kind = _NAME  # in the old mill, in the bank safe
     slot = arity_of(subject, lemma, link, core, kind, proper, lexicon)
-    manner = manner_of(link, value, core, proper, lexicon) if (link or is_be) and core and kind in _DESCRIBED else ""
+    is_told_how = bool(link) or is_be or lemma in lists["abiding"]
+    manner = manner_of(link, value, core, proper, lexicon) if is_told_how and core and kind in _DESCRIBED else ""
     if link and not lexicon.contracted.keys().isdisjoint(link.split()):
         link = " ".join([lexicon.contracted.get(word, word) for word in link.split()])  # "im Flur", "in der Küche"
     if is_be and slot is _ONE:
@@ -332,6 +334,8 @@ def _is_told_of(
         is_plain = lexicon.language == "de" and not link and proper.isdisjoint(core) and core[0] != "sich"
         return is_plain and "".join(core).isalpha()
     if not link and is_description(value, core, proper, lexicon):
+        return True
+    if link and is_to_be_done(value, lexicon):
         return True
     is_indefinite = value[0] in lexicon.lists["indefinite"]
     if not is_indefinite and not (value[0] == core[0] and _is_predicate(core, proper, lexicon)):

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import other_attribute
+from shelfd.memory.knowledge.evolution.attributes import no_longer_told, other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
@@ -81,7 +81,8 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
-        return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
+        found = measured(new, old) or one_measured(new, old) or other_attribute(new, old)
+        return found or no_longer_told(new, old) or judged
     return judged
 
 
@@ -167,7 +168,7 @@ def _is_all_ended(new: Statement, old: Statement) -> bool:
 
 
 def _may_exchange(new: Statement, old: Statement) -> bool:
-    if new.effect is Effect.INSTEAD:
+    if new.effect is Effect.INSTEAD or (new.corrects and new.denied):
         return new.denied == old.subject
     return (
         bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core

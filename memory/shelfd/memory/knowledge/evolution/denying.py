@@ -1,11 +1,12 @@
 """What "not X", "instead of X" says of an older statement."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable, is_one_role
 from shelfd.memory.knowledge.evolution.effects import is_done_with
 from shelfd.memory.knowledge.evolution.lexicon import lexicon
-from shelfd.memory.knowledge.evolution.statement import Effect, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Effect, Statement
 from shelfd.memory.knowledge.evolution.verdicts import Judgement, Verdict, says_alike, updated
 
 
@@ -38,6 +39,9 @@ def by_denial(new: Statement, old: Statement) -> Judgement | None:
         if fits and (new.link or {*old.core} <= {*new.core} | new.denied or len(new.core) <= len(new.denied)):
             return updated(new, "replaced")
         return None
+    if new.corrects and new.denied == old.subject:  # "Ines made the model, not Yann"
+        done, before = (each._replace(**_OF_WHOM) for each in (new, old))
+        return Judgement(Verdict.CORRECTED, "another did it") if done == before else None
     if new.subject != old.subject or new.verb != old.verb or old.several:
         return None
     besides = {word for word in {*old.core, *old.rest} - new.denied if word[0] not in "#~"}
@@ -59,6 +63,18 @@ def _is_for(old: Statement) -> bool:
 
 #: Prepositions before what something is used as, or for.
 _PURPOSES: Final = frozenset(("as", "for", "als", "fur", "zu", "zum", "zur", "como", "para", "comme", "pour"))
+
+
+#: What may differ where it is only corrected who did something.
+_OF_WHOM: Final[Mapping[str, Any]] = {
+    "subject": NOBODY,
+    "words": (),
+    "denied": NOBODY,
+    "left_out": NOBODY,
+    "claim": None,
+    "corrects": False,
+    "now": False,
+}
 
 
 def _received(words: frozenset[str], new: Statement) -> frozenset[str]:

@@ -56,11 +56,11 @@ def read_label(sentence: str) -> Statement | None:
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
-    label = tokenise(match["label"], words)
+    label, name = _label(match["label"], words)
     value = _value(said, label, words)
     if len(value.words) == _PHRASE and value.words[0] in words["places"]:
         value = value._replace(words=["-".join(value.words)], amounts={})  # "on track"
-    named = _named(label, match["label"], words)
+    named = _named(label, name, words)
     names_one = _names_one(named)
     if (
         _tells_of_change(label.words, words)
@@ -136,6 +136,17 @@ def _read_list(sentence: str) -> list[Statement]:
 
 _FEWEST: Final = 2  #: attributes of a list
 _OF: Final = {"en": "of", "de": "von", "es": "de", "fr": "de"}
+
+
+def _label(text: str, words: AlphabeticLexicon) -> tuple[SentenceWords, str]:
+    """Read a label in the form that sentences have it in: the "taux de ferritine" is the "ferritine"."""
+    label = tokenise(text, words)
+    plain = reword(text, label.words, words) if words.language in _REWORDED else text
+    return (label if plain == text else tokenise(plain, words)), plain
+
+
+#: Languages in which what sentences are put in other words by is written with labels in view.
+_REWORDED: Final = ("fr",)
 
 
 def _named(label: SentenceWords, text: str, words: AlphabeticLexicon) -> list[str]:

@@ -24,8 +24,8 @@ def manner_of(
     """
     lists = words.lists
     first = value[0]
-    if is_abstract(core, proper, words) or (words.language == "fr" and words.verbs.get(first, ("",))[0] == first):
-        return "bare"  # and "à louer"
+    if is_abstract(core, proper, words) or is_to_be_done(value, words):
+        return "bare"
     if first in lists["indefinite"]:
         return "a"
     is_name = words.language == "de" or not proper.isdisjoint(core)
@@ -40,6 +40,12 @@ def manner_of(
     if first in lists["determiners"]:
         return "my"
     return "name" if is_name else "bare"
+
+
+def is_to_be_done(value: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a value is an infinitive, and no place, as in "l'appartement est à louer"."""
+    first = value[0]
+    return words.language == "fr" and words.verbs.get(first, ("",))[0] == first
 
 
 def is_description(value: list[str], core: tuple[str, ...], proper: frozenset[str], words: AlphabeticLexicon) -> bool:
@@ -73,8 +79,11 @@ def is_abstract(core: tuple[str, ...], proper: frozenset[str], words: Alphabetic
 def are_told_alike(new: Statement, old: Statement) -> bool:
     """Return whether two values are told in one manner, or the newer one says that it takes the older one's place."""
     manner, other = new.manner, old.manner
-    if not manner or not other or not new.link or not old.link or new.now or new.corrects or new.denied:
+    if not manner or not other or new.now or new.corrects or new.denied:
         return True
+    if not new.link or not old.link:
+        is_home = "be" not in (new.verb, old.verb)
+        return not (is_home and {manner, other} == {"name", "a"})  # who lives in Lyon may live in a tower: "une tour"
     words = lexicon(new.language)
     storeys = words["storeys"]
     if storeys.isdisjoint(new.core) is not storeys.isdisjoint(old.core) and new.verb not in words["placing"]:

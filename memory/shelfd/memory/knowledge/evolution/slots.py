@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
+from shelfd.memory.knowledge.evolution.attributes import as_it_was, attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless, words_of
@@ -127,6 +127,8 @@ def _add_of_no_fact(statement: Statement, standing: list[Slot], sought: list[Slo
     if statement.real:
         whom = _subject(statement.language, statement.subject)
         standing += _changing(statement, whom)
+        if statement.effect is _ENDED and (told := _attribute(as_it_was(statement))) is not None:
+            sought.append(told)
         sought += _by_value(statement, whom) if statement.effect in _STATING else _by_effect(statement, whom)
     elif not statement.past and statement.language not in _SPACELESS:
         standing += _intended(statement)
@@ -317,7 +319,7 @@ def _by_value(statement: Statement, subject: str) -> Iterator[Slot]:
 def _instead(statement: Statement, subject: str) -> Iterator[Slot]:
     """Yield where that may stand which is denied, or what was said of another whose place is taken."""
     yield from ((subject, f"c {word}") for word in sorted(statement.denied)[:_WORDS])
-    if statement.effect is _INSTEAD:
+    if statement.effect is _INSTEAD or (statement.corrects and statement.denied):
         replaced = _subject(statement.language, statement.denied)
         yield from ((replaced, verb) for verb in said_by(statement.language, statement.verb))
 

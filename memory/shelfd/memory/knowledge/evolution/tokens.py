@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.articles import is_article
 from shelfd.memory.knowledge.evolution.dates import clock_time, date_at, tell_from_when
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
@@ -282,7 +283,7 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             found.append(f"{value:g}")  # chapter nine is chapter 9
             continue
         following = words[at] if at < len(words) else ""
-        if not (is_code and found[-1] in lexicon.lists["be"]) and (date := date_at(word, words, at, found, lexicon)):
+        if not (is_code and _is_said_of(word, found, lexicon)) and (date := date_at(word, words, at, found, lexicon)):
             at = date
             continue
         if following in lexicon.multipliers:
@@ -344,7 +345,7 @@ def _number_at(
     value = lexicon.numbers.get(word)
     if value is not None and word in proper and found and found[-1] in proper:
         value = None  # a part of a name: "Echo Two"
-    if value == 1 and word in lexicon.lists["determiners"] and _is_article(found, words[at + 1 :], proper, lexicon):
+    if value == 1 and word in lexicon.lists["determiners"] and is_article(found, words[at + 1 :], proper, lexicon):
         return None, None
     if value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
         return _decimal(match[2], lexicon.language), match
@@ -356,9 +357,15 @@ def _signed(value: float, found: list[str]) -> tuple[float, list[str]]:
     return (value, found) if found[-2:-1] in (["al"], ["au"]) else (-value, found[:-1])
 
 
-def _is_article(found: list[str], following: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
-    """Return whether "un", which counts as well, only says that a name follows: "est un Sony"."""
-    return found[-1:] != [] and found[-1] in lexicon.lists["be"] and following[:1] != [] and following[0] in proper
+def _is_said_of(number: str, found: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a *number* is what a code is, and no year: "the code is 2098", "le code est désormais le 2098"."""
+    lists = lexicon.lists
+    is_like_year = len(number) == _YEAR
+    before = next((word for word in reversed(found) if word not in lists["dull"]), "") if is_like_year else found[-1]
+    return before in lists["be"]
+
+
+_YEAR: Final = 4  #: digits
 
 
 def _is_counted(before: str, following: str, lexicon: AlphabeticLexicon) -> bool:

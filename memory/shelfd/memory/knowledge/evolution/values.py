@@ -100,12 +100,16 @@ def tell_which(new: Statement, old: Statement) -> bool:
         return False
     if new.link:
         return old.rest.isdisjoint(places())  # who lives at her sister's in Rome lives in a tent in Oslo
-    if not is_chosen(old):
-        return True
     joined, joined_before = joining(new), joining(old)
-    return joined_before not in words["places"] or joined not in ("", joined_before)
+    if not is_chosen(old):  # "in the hall the TV is a Sony" speaks of another one than "in the garage"
+        is_each_somewhere = bool(new.rest) and bool(old.rest) and new.rest.isdisjoint(old.rest)
+        is_owned = len(new.subject) > 1
+        return is_owned or not (is_each_somewhere and joined == joined_before and joined in words["places"])
+    return joined_before not in words["places"] or joined not in ("", joined_before) or joined in _WITH
 
 
+#: What stands in no town, but in a dessert: "la mousse au chocolat", "la tarte aux pommes".
+_WITH: Final = ("au", "aux")
 #: What stands before many a name.
 _TITLES: Final = frozenset("dr prof mr mrs ms frau herr sr sra don m mme mlle doctor doctora docteur doktor".split())
 

@@ -177,6 +177,9 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
         or not old.subject.isdisjoint(cues(found.language).people)
     ):
         return False
+    things = {word for word, _ in found.phrase} & words["concrete_nouns"]
+    if things and things.isdisjoint(old.subject) and words.language in NOUN_FIRST:
+        return False  # the bike of the same make as the computer
     others = found.before - owner - said.of_whom
     if is_whole:  # "Ida's Pixel 8 was sold"
         others = others - said.forms - words["given_away"] - words["aged"]
@@ -217,7 +220,8 @@ def _may_lack_verb(
     if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
         return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
-        return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
+        stays = words["staying"] | words["lodging"] | words["exchangeable"]  # who left a project leads it no longer
+        return old.verb in stays or old.verb == "be"
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
     if _may_have_other_verb(old, words) or _is_put_elsewhere(found, old, words):

@@ -244,6 +244,8 @@ def _turned(
     if lexicon.language == "en" and after[0] == "the":
         is_owned = len(after) > _OWNED
     if lexicon.language in ("es", "fr"):
+        if _is_of_somebody(subject, bare, after, proper, lexicon):
+            return subject, after
         is_owned = after[0] in lists["definite"] and not lists["of"].isdisjoint(after) and proper.issuperset(bare[1:])
     is_chosen = not lists["modifiers"].isdisjoint(after) and lists["modifiers"].isdisjoint(bare)
     if is_owned and (is_chosen or (_is_attribute(after, lexicon) and not _is_attribute(bare, lexicon))):
@@ -254,6 +256,19 @@ def _turned(
     if is_name and _is_the_only(after, lexicon):
         return after, bare
     return subject, after
+
+
+def _is_of_somebody(
+    subject: list[str], bare: list[str], after: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> bool:
+    """Return whether a subject says what of something there is, so that a value of the same form is no such thing.
+
+    "The client of Sunflower is the town hall of Savigny", "Ida's chemist's is the one of the port".
+    """
+    lists = lexicon.lists
+    if not bare or bare[0] in proper or lists["of"].isdisjoint(subject[1:]):
+        return False
+    return bare[0] in lists["relations"] or bare[0] == head_of(after, lexicon)
 
 
 def _is_the_only(words: list[str], lexicon: AlphabeticLexicon) -> bool:
