@@ -94,4 +94,18 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
         return ""  # as in most languages
     if first[-3:] == "mos" and first in lexicon.verbs:
         return US
-    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
+    if first[-1] not in ends or lexicon.verbs.get(first, ("", True))[1] or _is_name(first, words, lexicon):
+        return ""
+    return ME
+
+
+def _is_name(first: str, words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what may be "I read" is somebody's name, behind which comes what they do: "Leo vive", "Leo es"."""
+    lists = lexicon.lists
+    said = (word for word in words[words.index(first) + 1 :] if word != "se" and word not in lists["fillers"])
+    after = next(said, "")
+    if after in lists["be"]:
+        return True
+    infinitive, told = lexicon.verbs.get(after, (after, True))
+    is_said_of_another = infinitive != after and after[-1] not in lists["spoken_ends"]
+    return is_said_of_another and not told and after not in lists["noun_verbs"]
