@@ -59,11 +59,8 @@ def read_clause(
                     statement = statement._replace(words=content(whole, lexicon))
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
-    if not before and (speaker := unnamed(words, lexicon)):
-        unsaid = lexicon.lists["unsaid"]
-        verb, *after = (word for word in words if word not in unsaid)
-        statement = stated([], verb, after, amounts, proper, lexicon)
-        return marked(statement._replace(subject=frozenset((speaker,))), marks), []
+    if not before and (spoken := _of_speaker(words, amounts, proper, lexicon)):
+        return marked(spoken, marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: subject_end(words, at, lexicon)]
@@ -73,6 +70,17 @@ def read_clause(
     if len(own) < at and (lexicon.language == "fr" or words[at] in _ALIKE) and _is_done(words, at, lexicon):
         statement = statement._replace(event=True)
     return marked(statement, marks), own
+
+
+def _of_speaker(
+    words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement | None:
+    """Return what a clause states that begins with its verb and speaks of who speaks; None if it does not."""
+    if not (speaker := unnamed(words, lexicon)):
+        return None
+    unsaid = lexicon.lists["unsaid"]
+    verb, *after = (word for word in words if word not in unsaid)
+    return stated([], verb, after, amounts, proper, lexicon)._replace(subject=frozenset((speaker,)))
 
 
 def _is_done(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
@@ -134,9 +142,10 @@ def _by_pattern(
         if gone.startswith("statt "):
             words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
         at = find_verb(words, lexicon, proper)
-        if at is None:
+        if at is None and not unnamed(words, lexicon):
             return Statement(lexicon.language)
-        said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        said = _of_speaker(words, amounts, proper, lexicon)
+        said = said or stated(words[:at], words[at or 0], words[(at or 0) + 1 :], amounts, proper, lexicon)
         counted = [word for word in words if word[0] == "#"]
         if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
             said = said._replace(amounts=tuple(amounts[: len(counted)]))

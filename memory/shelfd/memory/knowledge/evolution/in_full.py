@@ -8,7 +8,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
 
 _IN_FULL: Final = 2  #: words, at least
@@ -21,13 +21,17 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     So "the maintenance window planned for 24 October was cancelled" ends that one is planned for then. Who does
     something may not stand among what has ended, unless it stands at its end: whom Ida trains does not train her.
     """
-    if (old.event or old.slot is Arity.FIXED) and not found.is_correction:
+    is_to_come = old.event and found.by in words.lists.get("cancelling", NOBODY)  # what is cancelled did not happen
+    if ((old.event and not is_to_come) or old.slot is Arity.FIXED) and not found.is_correction:
         return False
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
     is_undated = _is_over(found) and not any(word[0] == "~" for word in found.clause)
+    made = _made(found, old, words)
     for forms in _told_words(old, told, words, known, is_undated=is_undated):
+        if not made.isdisjoint(forms):
+            continue
         if told.isdisjoint(forms):  # as most
             return False
         wanted.append(forms)
@@ -45,6 +49,14 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     if phrase.isdisjoint({plain(word, words, known) for word in value} - {""} | (value if is_turned else NOBODY)):
         return False
     return phrase.isdisjoint({plain(word, words, known) for word in doer - SPEAKING} | doer - SPEAKING - {""})
+
+
+def _made(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> frozenset[str]:
+    """Return the noun that need not be repeated of a thing whose make is: whoever sold Ida's Kangoo sold her van."""
+    if old.verb != "be" or old.manner != "a" or old.value is not Value.NAME or len(old.subject) == 1:
+        return NOBODY
+    is_gone = any(found.by in words[name] for name in ("selling", "missing", "triggers"))  # and not only repaired
+    return words["concrete_nouns"] & old.subject if is_gone or not _is_over(found) else NOBODY
 
 
 def _is_turned(found: Withdrawal, old: Statement) -> bool:
@@ -115,6 +127,7 @@ def _told_words(
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
     amounts = iter(old.amounts)
+    is_weekly = is_undated and not words["once"].isdisjoint(told)
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
             yield frozenset((f"#{next(amounts, 0.0):g}",))
@@ -123,5 +136,7 @@ def _told_words(
             continue
         if word[0] == "~" and word not in told and (":" in word if is_dated else is_undated and _is_day(word)):
             continue
+        if is_weekly and word[1:] in words["weekdays"]:
+            continue  # the weekly meeting is on a day
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))

@@ -236,6 +236,9 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     subjects = dict.fromkeys(_subjects(found, named, words))
     if nouns != named:
         subjects |= dict.fromkeys(_subjects(found, nouns, words))
+    plainly = [at for at in nouns if not any(map(str.isdigit, found.said[at]))]
+    if plainly != nouns:
+        subjects |= dict.fromkeys(_subjects(found, plainly, words))  # "the password lark-41 of the Wi-Fi"
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     whom = [words.of_role(word) if words.feminine else word for word, _ in values]
