@@ -171,7 +171,7 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
         about = about - {known.name}  # the boss who "is called Silvia" is Silvia
     if len(about) > OF_SPEAKER and ME in about:
         about = about - {ME}
-    if len(about) <= 1:
+    if len(about) <= 1 and known.compounds.isdisjoint(about):
         return None
     named = frozenset([word for word in words if word not in known.keys])
     begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
@@ -304,6 +304,7 @@ class _Known(NamedTuple):
     implied: frozenset[str]  #: stems of whom a note speaks that names nobody, and those who speak
     classes: frozenset[str]  #: stems of nouns that only say of what kind something is that is named
     phrased: dict[str, list[tuple[frozenset[str], str]]]  #: first word -> words that tell a noun together, the noun
+    compounds: frozenset[str]  #: stems of such nouns that tell of what they are: the provider of the internet
     kin: frozenset[str]  #: who is somebody's and has no attribute of that name: the queen's brother
 
 
@@ -339,6 +340,7 @@ def _known(language: str) -> _Known:
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]), _phrased(data.get("phrased", "")),
+        frozenset([stem(group.partition(":")[0], language) for group in data.get("phrased", "").split("|") if "-" in group]),
         lists["relations"] - keys.keys(),
     )  # fmt: skip
 
