@@ -340,9 +340,14 @@ def _known(language: str) -> _Known:
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]), _phrased(data.get("phrased", "")),
-        frozenset([stem(group.partition(":")[0], language) for group in data.get("phrased", "").split("|") if "-" in group]),
+        frozenset([stem(noun, language) for noun in _phrased_nouns(data.get("phrased", "")) if "-" in noun]),
         lists["relations"] - keys.keys(),
     )  # fmt: skip
+
+
+def _phrased_nouns(text: str) -> frozenset[str]:
+    """Return the nouns of such groups as :func:`_phrased` takes."""
+    return frozenset(group.partition(":")[0] for group in text.split("|"))
 
 
 def _phrased(text: str) -> dict[str, list[tuple[frozenset[str], str]]]:

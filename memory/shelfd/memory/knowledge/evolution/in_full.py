@@ -21,15 +21,16 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     So "the maintenance window planned for 24 October was cancelled" ends that one is planned for then. Who does
     something may not stand among what has ended, unless it stands at its end: whom Ida trains does not train her.
     """
-    is_to_come = old.event and found.by in words.lists.get("cancelling", NOBODY)  # what is cancelled did not happen
-    if ((old.event and not is_to_come) or old.slot is Arity.FIXED) and not found.is_correction:
+    if (old.event or old.slot is Arity.FIXED) and not found.is_correction:
         return False
+    is_end = found.kind in (Ending.ENDS, Ending.ENDED)
+    is_cancelled = is_end and not words.lists.get("cancelling", NOBODY).isdisjoint(found.clause)
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
-    is_undated = _is_over(found) and not any(word[0] == "~" for word in found.clause)
+    is_undated = (is_cancelled or _is_over(found)) and not any(word[0] == "~" for word in found.clause)
     made = _made(found, old, words)
-    for forms in _told_words(old, told, words, known, is_undated=is_undated):
+    for forms in _told_words(old, told, words, known, is_undated=is_undated, is_cancelled=is_cancelled):
         if not made.isdisjoint(forms):
             continue
         if told.isdisjoint(forms):  # as most
@@ -44,7 +45,7 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     is_turned = _is_turned(found, old)
     if is_turned:
         doer, value = value, doer
-    if _is_over(found):
+    if _is_over(found) or (is_cancelled and doer <= phrase):
         return True
     if phrase.isdisjoint({plain(word, words, known) for word in value} - {""} | (value if is_turned else NOBODY)):
         return False
@@ -118,16 +119,25 @@ def _is_day(word: str) -> bool:
 
 
 def _told_words(
-    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_undated: bool
+    old: Statement,
+    told: AbstractSet[str],
+    words: AlphabeticLexicon,
+    known: Cues,
+    *,
+    is_undated: bool,
+    is_cancelled: bool,
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
-    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be; but
-    what ends on a day need not have begun on another.
+    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be, nor
+    the month of what is cancelled; but what ends on a day need not have begun on another.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
     amounts = iter(old.amounts)
-    is_weekly = is_undated and not words["once"].isdisjoint(told)
+    is_weekly = is_undated and not words["once"].isdisjoint(told)  # the weekly meeting is on a day
+    unsaid = words["weekdays"] if is_weekly else NOBODY
+    if is_cancelled and is_undated:
+        unsaid = unsaid | words["months"]
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
             yield frozenset((f"#{next(amounts, 0.0):g}",))
@@ -136,7 +146,7 @@ def _told_words(
             continue
         if word[0] == "~" and word not in told and (":" in word if is_dated else is_undated and _is_day(word)):
             continue
-        if is_weekly and word[1:] in words["weekdays"]:
-            continue  # the weekly meeting is on a day
+        if word[0] == "~" and word[1:] in unsaid:
+            continue
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))

@@ -81,7 +81,7 @@ def are_told_alike(new: Statement, old: Statement) -> bool:
     if manner == other:
         if manner == "number":
             return new.core[0] == old.core[0]  # a port and a node
-        return manner != "name" or not _are_place_and_kind(new, old, words)
+        return manner != "name" or not (_are_place_and_kind(new, old, words) or _are_place_and_form(new, old, words))
     if not words["others"].isdisjoint(new.words):
         return True  # managed by Tomo, and by someone else
     if {manner, other} == {"name", "the"}:
@@ -101,6 +101,12 @@ def _are_place_and_kind(new: Statement, old: Statement, words: AlphabeticLexicon
     """Return whether a name is that of a place, and another one of a language or a program: in Berlin, in German."""
     one, other = new.core[0], old.core[0]
     return (one in places() and other in words.categories) or (other in places() and one in words.categories)
+
+
+def _are_place_and_form(new: Statement, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether only one of two names is that of a form in which something is kept: in Drive, as PDF."""
+    formats = words.lists.get("formats", NOBODY)
+    return (new.core[0] in formats) is not (old.core[0] in formats)
 
 
 _ALIKE: Final = ({"a", "the"}, {"my", "the"})

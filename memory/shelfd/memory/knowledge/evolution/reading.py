@@ -99,6 +99,7 @@ def _read_sentence(
     found: list[Statement] = []
     asks = ends_as_question(sentence)
     all_words = words_in(sentence, words.language)
+    is_supposed = all_words.words[:1] != [] and all_words.words[0] in words.lists["conditions"]
     reworded = reword(sentence, all_words.words, words)
     left_out: frozenset[str] = NOBODY
     if reworded is not sentence:
@@ -128,7 +129,7 @@ def _read_sentence(
         found.append(statement)
     if left_out and found:
         found[-1] = found[-1]._replace(left_out=left_out)
-    if all_words.words and all_words.words[0] in lists["conditions"]:
+    if is_supposed or (all_words.words and all_words.words[0] in lists["conditions"]):
         found = [each._replace(real=False) for each in found]
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
