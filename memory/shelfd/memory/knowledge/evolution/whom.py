@@ -92,8 +92,10 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
             return YOU
     if not first or not (ends := lists["spoken_ends"]):
         return ""  # as in most languages
-    if first[-3:] == "mos" and first in lexicon.verbs:
+    if first[-3:] == "mos" and (first in lexicon.verbs or first in lists["be"]):
         return US
+    if first in lists.get("spoken_forms", NOBODY):  # "soy", "voy"
+        return ME
     if first[-1] not in ends or lexicon.verbs.get(first, ("", True))[1] or _is_name(first, words, lexicon):
         return ""
     return ME
