@@ -96,9 +96,12 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
         return US
     if first in lists.get("spoken_forms", NOBODY):  # "soy", "voy"
         return ME
-    if first[-1] not in ends or lexicon.verbs.get(first, ("", True))[1] or _is_name(first, words, lexicon):
+    infinitive, told = lexicon.verbs.get(first, ("", True))
+    if first[-1] not in ends or told or _is_name(first, words, lexicon):
         return ""
-    return ME
+    is_of = words[words.index(first) + 1 :][:1] in (["de"], ["del"])
+    is_noun = is_of and first in lists["noun_verbs"] and f"{infinitive}_de" not in lists["functional"]
+    return "" if is_noun else ME  # "vuelo de ida", but "trabajo de enfermera"
 
 
 def _is_name(first: str, words: list[str], lexicon: AlphabeticLexicon) -> bool:
