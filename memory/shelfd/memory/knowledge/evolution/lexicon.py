@@ -214,7 +214,9 @@ def _changing(data: dict[str, Any]) -> frozenset[str]:
     """Return the words in "-o" by which a language's data knows that something changed or ended: "cambió"."""
     ending, results = data["ending"], data["results"]["states"]
     told = [data["triggers"], *(ending[kind] for kind in ("ends", "leaves", "ended", "changed", "stopping"))]
-    told += [words for words, *_ in data["rewordings"]] + [fold(wordings) for _, _, wordings in results]
+    past = "|".join(["ó(?!n)", *(f"<{name}>" for name, part in data["fragments"].items() if "ó|" in part)])
+    told += [words for words, pattern, *_ in data["rewordings"] if re.search(past, pattern) is not None]
+    told += [fold(wordings) for _, _, wordings in results]
     told += [" ".join(leading_words(pattern)) for _, pattern in data["patterns"]]
     return frozenset(word for words in told for word in words.replace("|", " ").split() if word[-1] == "o")
 
