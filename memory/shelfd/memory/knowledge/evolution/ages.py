@@ -1,6 +1,6 @@
 """How old somebody is: a number that stands alone is one of years."""
 
-from shelfd.memory.knowledge.evolution.lexicon import lexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import Statement
 
 
@@ -17,6 +17,8 @@ def may_be_age(statement: Statement) -> bool:
         return False
     if not all(map(str.isalpha, statement.subject)):
         return False  # "max_workers is 12"
+    if statement.language in NOUN_FIRST and len(statement.subject) > 1:
+        return False  # "Incidencias abiertas de Candil: 18"; an age is told with "tiene" and "a" there
     lists = lexicon(statement.language).lists
     return all(lists[name].isdisjoint(statement.subject) for name in ("nouns", "concrete_nouns", "modifiers", "kinds"))
 

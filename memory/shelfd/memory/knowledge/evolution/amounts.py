@@ -1,5 +1,7 @@
 """Amounts in statements, and what they are of."""
 
+from typing import Final
+
 from shelfd.memory.knowledge.evolution.statement import Statement
 
 
@@ -14,6 +16,11 @@ def families(statement: Statement) -> list[str]:
     return [word for word in statement.core if word.startswith("#")]
 
 
+_PLURALS: Final = ("ciones", "siones", "idades")  #: of Spanish nouns that lose two letters
+
+
 def singular(word: str) -> str:
-    """Return a counted word without the s of a plural."""
+    """Return a counted word without the ending of a plural."""
+    if word.endswith(_PLURALS):
+        return word[:-2]
     return word[:-1] if word[-1] == "s" and word[-2:] != "ss" else word

@@ -81,7 +81,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if "," in words:
         rest = rest - _said_of_value(words)
     if is_labelled or has:  # "is in phase 2", "occupies room 204", "has the booking code KX72"
-        at = max(at for at, word in enumerate(core) if word in known.nouns or (is_labelled and not at)) + 1
+        named_by = core[:-1] if is_labelled else core  # its last word is the value, even if it names a purpose
+        at = max(at for at, word in enumerate(named_by) if word in known.nouns or (is_labelled and not at)) + 1
         named = frozenset(core[at:])
         return _told(language, (*subject, *core[:at], *rest), "", named, is_noun=True) if named else None
     if is_used:  # "uses MySQL as its database", "prefers Helix as an editor"
@@ -165,6 +166,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
     known = _known(language)
     words = whole = [whither(word) for word in said if word not in known.silent]
+    if not known.phrased.keys().isdisjoint(words):
+        words = whole = _as_one(words, known)
     if language == "de":
         words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
@@ -177,13 +180,25 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
         about = said_of if said_of - {key} - known.all_keys else about
     if not about.isdisjoint(known.classes):
         about = about - known.classes or about
+    if known.name in about and not about.isdisjoint(known.roles) and known.kin.isdisjoint(words):
+        about = about - {known.name}  # the boss who "is called Silvia" is Silvia
     if len(about) > OF_SPEAKER and ME in about:
         about = about - {ME}
-    if len(about) <= 1:
+    if len(about) <= 1 and known.compounds.isdisjoint(about):
         return None
     named = frozenset([word for word in words if word not in known.keys])
     begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
+    begins = begins or frozenset([word[:_ALIKE] for word in words])  # "the plumber's phone number"
     return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
+
+
+def _as_one(words: list[str], known: "_Known") -> list[str]:
+    """Return words with one noun for each that is told in several: a "tarjeta gráfica" is a "gráfica"."""
+    for first in known.phrased.keys() & set(words):
+        for parts, noun in known.phrased[first]:
+            if parts.issubset(words):
+                words = [*(word for word in words if word not in parts), noun]
+    return words
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:
@@ -328,6 +343,9 @@ class _Known(NamedTuple):
     silent: frozenset[str]
     implied: frozenset[str]  #: stems of whom a note speaks that names nobody, and those who speak
     classes: frozenset[str]  #: stems of nouns that only say of what kind something is that is named
+    phrased: dict[str, list[tuple[frozenset[str], str]]]  #: first word -> words that tell a noun together, the noun
+    compounds: frozenset[str]  #: stems of such nouns that tell of what they are: the provider of the internet
+    kin: frozenset[str]  #: who is somebody's and has no attribute of that name: the queen's brother
 
 
 #: Lists of words for what there is one of.
@@ -361,8 +379,28 @@ def _known(language: str) -> _Known:
         lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
-        frozenset([stem(word, language) for word in lists["class_nouns"]]),
+        frozenset([stem(word, language) for word in lists["class_nouns"]]), _phrased(data.get("phrased", "")),
+        frozenset([stem(noun, language) for noun in _phrased_nouns(data.get("phrased", "")) if "-" in noun]),
+        lists["relations"] - keys.keys(),
     )  # fmt: skip
+
+
+def _phrased_nouns(text: str) -> frozenset[str]:
+    """Return the nouns of such groups as :func:`_phrased` takes."""
+    return frozenset(group.partition(":")[0] for group in text.split("|"))
+
+
+def _phrased(text: str) -> dict[str, list[tuple[frozenset[str], str]]]:
+    """Return first word -> the words that tell a noun together, and that noun, of groups as "gráfica: tarjeta gráfica".
+
+    Longer ones stand first, for others may be a part of them.
+    """
+    found: dict[str, list[tuple[frozenset[str], str]]] = {}
+    for group in text.split("|") if text else ():
+        noun, _, told = group.partition(": ")
+        first, *_ = words = told.split()
+        found.setdefault(first, []).append((frozenset(words), noun))
+    return {first: sorted(each, key=lambda one: -len(one[0])) for first, each in found.items()}
 
 
 def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:

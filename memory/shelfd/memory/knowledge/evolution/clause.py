@@ -59,8 +59,8 @@ def read_clause(
                     statement = statement._replace(words=content(whole, lexicon))
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
-    if not before and (speaker := unnamed(words, lexicon)):
-        return marked(_said_of(speaker, words, amounts, proper, lexicon), marks), []
+    if not before and (spoken := _of_speaker(words, amounts, proper, lexicon)):
+        return marked(spoken, marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: subject_end(words, at, lexicon)]
@@ -72,10 +72,12 @@ def read_clause(
     return marked(statement, marks), own
 
 
-def _said_of(
-    speaker: str, words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
-) -> Statement:
-    """Read a clause that begins with its verb, which tells of whom it speaks."""
+def _of_speaker(
+    words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement | None:
+    """Return what a clause states that begins with its verb and speaks of who speaks; None if it does not."""
+    if not (speaker := unnamed(words, lexicon)):
+        return None
     unsaid = lexicon.lists["unsaid"]
     verb, *after = (word for word in words if word not in unsaid)
     statement = stated([], verb, after, amounts, proper, lexicon)
@@ -139,24 +141,7 @@ def _by_pattern(
     subject, gone, new = (found.get(part) or "" for part in "sab")
     effect = Effect(name)
     if effect is _INSTEAD:
-        words = subject.split()
-        if gone.startswith("statt "):
-            words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
-        gone = gone.partition(" , ")[0]
-        at = find_verb(words, lexicon, proper)
-        if at is None:
-            return Statement(lexicon.language)
-        verb = words[at]
-        if not lexicon.verbs.get(verb, ("", False))[1]:  # what was done once is told of that time
-            words = straightened(words, at, lexicon, proper)
-            at = words.index(verb)
-        said = stated(words[:at], verb, words[at + 1 :], amounts, proper, lexicon)
-        counted = [word for word in words if word[0] == "#"]
-        if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
-            said = said._replace(amounts=tuple(amounts[: len(counted)]))
-        denied, beside = parted(content(gone.split(), lexicon), lexicon)
-        denied = denied - lexicon.lists["prepositions"] or denied
-        return said._replace(effect=effect, denied=denied, rest=said.rest | beside)
+        return _instead(subject, gone, amounts, proper, lexicon)
     base = subject.split()
     when = frozenset(word for word in base if word[0] == "~")
     if when:  # "the review on Tuesday was cancelled"
@@ -189,6 +174,32 @@ def _by_pattern(
         lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND[lexicon.language].isdisjoint(core),
     )  # fmt: skip
+
+
+def _instead(
+    subject: str, gone: str, amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement:
+    """Read a clause that says what is so instead of something else, which has *gone*."""
+    words = subject.split()
+    if gone.startswith("statt "):
+        words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
+    gone = gone.partition(" , ")[0]
+    at = find_verb(words, lexicon, proper)
+    said = _of_speaker(words, amounts, proper, lexicon)
+    if said is None:
+        if at is None:
+            return Statement(lexicon.language)
+        verb = words[at]
+        if not lexicon.verbs.get(verb, ("", False))[1]:  # what was done once is told of that time
+            words = straightened(words, at, lexicon, proper)
+            at = words.index(verb)
+        said = stated(words[:at], verb, words[at + 1 :], amounts, proper, lexicon)
+    counted = [word for word in words if word[0] == "#"]
+    if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
+        said = said._replace(amounts=tuple(amounts[: len(counted)]))
+    denied, beside = parted(content(gone.split(), lexicon), lexicon)
+    denied = denied - lexicon.lists["prepositions"] or denied
+    return said._replace(effect=_INSTEAD, denied=denied, rest=said.rest | beside)
 
 
 def _has_unit(word: str) -> bool:

@@ -328,8 +328,9 @@ def _comparable(new: Statement, old: Statement) -> bool:
         return new.value not in (Value.NONE, Value.AMOUNT)
     if {new.value, old.value} == {Value.QUALITY, Value.NAME}:
         return _is_by_one(new, old) or wants_other_ones(new, old) or (is_chosen(new) and is_chosen(old))
-    if {new.value, old.value} == {Value.AMOUNT, Value.NAME} and are_both_numbers(new, old):
-        return True
+    if {new.value, old.value} == {Value.AMOUNT, Value.NAME}:
+        counted = new if new.value is Value.AMOUNT else old  # "the four cheeses"
+        return are_both_numbers(new, old) or (is_chosen(new) and is_chosen(old) and len(counted.core) > 1)
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
     named, other = (new, old) if new.value is Value.NAME else (old, new)

@@ -85,10 +85,10 @@ def _spanish(marked: str) -> Iterator[VerbForms]:
             weak = f"{stem[:at]}{'u' if change == 'ue' else 'i'}{stem[at + 1 :]}"
     future = tuple(infinitive + tail for tail in ("a", "an", "e"))
     if end == "ar":
-        present: tuple[str, ...] = (f"{strong}a", f"{strong}an", f"{stem}amos")
-        # "pinto" is "I paint" and, with an accent, "painted": what is told of others changes nothing.
+        # "pinto" is "I paint" and, with an accent, "painted": texts are read as if that were "pintaba".
+        present: tuple[str, ...] = (f"{strong}a", f"{strong}an", f"{stem}amos", f"{strong}o")
         told = tuple(stem + tail for tail in ("o", "aba", "aban", "aron", "ado", "ada"))
-        yield VerbForms(infinitive, present, (*told, f"{strong}o"), future)
+        yield VerbForms(infinitive, present, told, future)
         return
     if end not in ("er", "ir"):
         raise KeyError(infinitive)

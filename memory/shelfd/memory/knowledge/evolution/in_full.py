@@ -8,7 +8,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
 
 _IN_FULL: Final = 2  #: words, at least
@@ -23,11 +23,16 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     """
     if (old.event or old.slot is Arity.FIXED) and not found.is_correction:
         return False
+    is_end = found.kind in (Ending.ENDS, Ending.ENDED)
+    is_cancelled = is_end and not words.lists.get("cancelling", NOBODY).isdisjoint(found.clause)
     phrase = {form for word in found.phrase for form in word} - {""}
     told = phrase | found.before
     wanted: list[frozenset[str]] = []
-    is_undated = _is_over(found) and not any(word[0] == "~" for word in found.clause)
-    for forms in _told_words(old, told, words, known, is_undated=is_undated):
+    is_undated = (is_cancelled or _is_over(found)) and not any(word[0] == "~" for word in found.clause)
+    made = _made(found, old, words)
+    for forms in _told_words(old, told, words, known, is_undated=is_undated, is_cancelled=is_cancelled):
+        if not made.isdisjoint(forms):
+            continue
         if told.isdisjoint(forms):  # as most
             return False
         wanted.append(forms)
@@ -40,11 +45,19 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
     is_turned = _is_turned(found, old)
     if is_turned:
         doer, value = value, doer
-    if _is_over(found):
+    if _is_over(found) or (is_cancelled and doer <= phrase):
         return True
     if phrase.isdisjoint({plain(word, words, known) for word in value} - {""} | (value if is_turned else NOBODY)):
         return False
     return phrase.isdisjoint({plain(word, words, known) for word in doer - SPEAKING} | doer - SPEAKING - {""})
+
+
+def _made(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> frozenset[str]:
+    """Return the noun that need not be repeated of a thing whose make is: whoever sold Ida's Kangoo sold her van."""
+    if old.verb != "be" or old.manner != "a" or old.value is not Value.NAME or len(old.subject) == 1:
+        return NOBODY
+    is_gone = any(found.by in words[name] for name in ("selling", "missing", "triggers"))  # and not only repaired
+    return words["concrete_nouns"] & old.subject if is_gone or not _is_over(found) else NOBODY
 
 
 def _is_turned(found: Withdrawal, old: Statement) -> bool:
@@ -106,15 +119,25 @@ def _is_day(word: str) -> bool:
 
 
 def _told_words(
-    old: Statement, told: AbstractSet[str], words: AlphabeticLexicon, known: Cues, *, is_undated: bool
+    old: Statement,
+    told: AbstractSet[str],
+    words: AlphabeticLexicon,
+    known: Cues,
+    *,
+    is_undated: bool,
+    is_cancelled: bool,
 ) -> Iterator[frozenset[str]]:
     """Yield the words of a statement that tell something, each in its forms, but those by which it is only there.
 
-    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be; but
-    what ends on a day need not have begun on another.
+    The hour of what is told with its day need not be repeated, nor the day of what has ended whenever it was to be, nor
+    the month of what is cancelled; but what ends on a day need not have begun on another.
     """
     existing, is_dated = words["existing"], any(word[0] == "~" and _DIGIT.search(word) for word in told)
     amounts = iter(old.amounts)
+    is_weekly = is_undated and not words["once"].isdisjoint(told)  # the weekly meeting is on a day
+    unsaid = words["weekdays"] if is_weekly else NOBODY
+    if is_cancelled and is_undated:
+        unsaid = unsaid | words["months"]
     for word in dict.fromkeys((*old.words, *old.subject)):
         if word[0] == "#":
             yield frozenset((f"#{next(amounts, 0.0):g}",))
@@ -122,6 +145,8 @@ def _told_words(
         if word in SPEAKING or word in existing or words.verbs.get(word, ("",))[0] in existing:
             continue
         if word[0] == "~" and word not in told and (":" in word if is_dated else is_undated and _is_day(word)):
+            continue
+        if word[0] == "~" and word[1:] in unsaid:
             continue
         if (form := plain(word, words, known)) and word not in known.minor:
             yield frozenset((word, form))

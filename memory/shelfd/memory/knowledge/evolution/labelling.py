@@ -9,7 +9,7 @@ from shelfd.memory.knowledge.evolution.clause import stated
 from shelfd.memory.knowledge.evolution.language import language_of, language_of_label
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, words_of
 from shelfd.memory.knowledge.evolution.rewording import reword
-from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
 from shelfd.memory.knowledge.evolution.verbs import BE
 from shelfd.memory.notes.words import fold
@@ -34,6 +34,7 @@ _MINE: Final = {"en": "my", "de": "mein", "es": "mi", "fr": "mon"}
 _PHRASE: Final = 2  #: words of a state with a preposition
 _LONGEST: Final = 12  #: words of a label
 _LONGEST_VALUE: Final = 7  #: words of a value
+_OWNED: Final = 2  #: words among which the noun stands that a label begins with: an article may come before
 
 
 def unmarked(sentence: str) -> str:
@@ -73,6 +74,7 @@ def read_label(sentence: str) -> Statement | None:
         named = [*named, *value.words[:ends]]
         value = value._replace(words=value.words[ends:])
     amounts = [*label.amounts.values(), *value.amounts.values()]
+    value = _with_place(value, named, words)
     if not names_one and _is_counted(value.words, words):  # "nova-2: 16 GB RAM"
         return stated(named, _HAS[words.language], value.words, amounts, label.proper | value.proper, words)
     found = stated(named, BE[words.language], value.words, amounts, label.proper | value.proper, words)
@@ -86,6 +88,12 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY or is_of_code:
         return found
     return None
+
+
+def _with_place(value: SentenceWords, named: list[str], words: AlphabeticLexicon) -> SentenceWords:
+    """Return a value with "in", if it says where something is kept: "documentación de Kite: Confluence"."""
+    is_kept = value.words[0] in value.proper and not words.lists.get("hosted", NOBODY).isdisjoint(named[:_OWNED])
+    return value._replace(words=[*words["places"], *value.words]) if is_kept else value
 
 
 def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:

@@ -186,19 +186,39 @@ def _known_verbs(data: dict[str, Any]) -> dict[str, tuple[str, bool]]:
     return verbs
 
 
-def _add_verbs(verbs: dict[str, tuple[str, bool]], text: dict[str, str], language: str) -> frozenset[str]:
-    """Add the forms that are made by rule, and return those of the future: what will be is no fact yet."""
+def _add_verbs(
+    verbs: dict[str, tuple[str, bool]], text: dict[str, str], language: str, changing: AbstractSet[str]
+) -> frozenset[str]:
+    """Add the forms that are made by rule, and return those of the future: what will be is no fact yet.
+
+    Args:
+        verbs: To which they are added.
+        text: A language's lists of words.
+        language: Which that is.
+        changing: Words that tell of a change, which are what others did and not what the speaker does: "cambio".
+    """
     futures: set[str] = set()
     for each in chain(listed(text.get("irregular", "")), conjugate(text.get("regular", ""), language)):
         so, told = (each.infinitive, False), (each.infinitive, True)
         for form in (each.infinitive, *each.present):
-            verbs.setdefault(form, so)
+            verbs.setdefault(form, told if form in changing else so)
         for form in each.told:
             verbs.setdefault(form, told)
         futures.update(form for form in each.future if verbs.setdefault(form, so) is so)
     for form in text.get("no_verbs", "").split():
         verbs.pop(form, None)
     return frozenset(futures & verbs.keys())
+
+
+def _changing(data: dict[str, Any]) -> frozenset[str]:
+    """Return the words in "-o" by which a language's data knows that something changed or ended: "cambió"."""
+    ending, results = data["ending"], data["results"]["states"]
+    told = [data["triggers"], *(ending[kind] for kind in ("ends", "leaves", "ended", "changed", "stopping"))]
+    past = "|".join(["ó(?!n)", *(f"<{name}>" for name, part in data["fragments"].items() if "ó|" in part)])
+    told += [words for words, pattern, *_ in data["rewordings"] if re.search(past, pattern) is not None]
+    told += [fold(wordings) for _, _, wordings in results]
+    told += [" ".join(leading_words(pattern)) for _, pattern in data["patterns"]]
+    return frozenset(word for words in told for word in words.replace("|", " ").split() if word[-1] == "o")
 
 
 def _by_word(words: Iterable[frozenset[str]]) -> dict[str, tuple[int, ...]]:
@@ -258,7 +278,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     data = load(f"{language}.json")
     text = {name: value for name, value in data.items() if isinstance(value, str)}
     verbs = _known_verbs(data)
-    futures = _add_verbs(verbs, text, language)
+    futures = _add_verbs(verbs, text, language, _changing(data) if language == "es" else frozenset())
     lists = _lists(text, verbs.keys(), futures)
     marking = _marking(lists, text)
     spoken = {

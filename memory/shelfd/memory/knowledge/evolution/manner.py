@@ -7,7 +7,7 @@ and "in fear". A name may take the place of what is certain: the pier, and Oslo.
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon, places
-from shelfd.memory.knowledge.evolution.statement import Manner, Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Manner, Statement
 
 
 def manner_of(
@@ -91,7 +91,7 @@ def are_told_alike(new: Statement, old: Statement) -> bool:
     if manner == other:
         if manner == "number":
             return new.core[0] == old.core[0]  # a port and a node
-        return manner != "name" or not _are_place_and_kind(new, old, words)
+        return manner != "name" or not (_are_place_and_kind(new, old, words) or _are_place_and_form(new, old, words))
     if not words["others"].isdisjoint(new.words):
         return True  # managed by Tomo, and by someone else
     if {manner, other} == {"name", "the"}:
@@ -102,6 +102,8 @@ def are_told_alike(new: Statement, old: Statement) -> bool:
         return joined in words["agent_links"]  # ruled by Ida, and by a council
     if {manner, other} == {"bare", "a"}:
         return joined in _AS
+    if {manner, other} == {"number", "the"}:  # in the attic, and on channel 11
+        return words.lists.get("unplaced", NOBODY).isdisjoint((new.core[0], old.core[0]))
     return {manner, other} in _ALIKE
 
 
@@ -111,5 +113,11 @@ def _are_place_and_kind(new: Statement, old: Statement, words: AlphabeticLexicon
     return (one in places() and other in words.categories) or (other in places() and one in words.categories)
 
 
-_ALIKE: Final = ({"a", "the"}, {"my", "the"}, {"number", "the"})
+def _are_place_and_form(new: Statement, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether only one of two names is that of a form in which something is kept: in Drive, as PDF."""
+    formats = words.lists.get("formats", NOBODY)
+    return (new.core[0] in formats) is not (old.core[0] in formats)
+
+
+_ALIKE: Final = ({"a", "the"}, {"my", "the"})
 _AS: Final = frozenset(("as", "als", "como", "comme"))

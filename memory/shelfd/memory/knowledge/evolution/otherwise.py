@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.values import has_digit, joining
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
@@ -26,7 +26,7 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
         return False
     if new.language in ("zh", "ja") or new.verb == "be" or any(word[0] in "#~" for word in new.rest | old.rest):
         return False
-    if not new.now and places().isdisjoint(new.rest) is not places().isdisjoint(old.rest):
+    if not new.now and _is_known_place(new.rest) is not _is_known_place(old.rest):
         return False  # data is kept in MySQL, and in Frankfurt
     words = lexicon(new.language)
     is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
@@ -37,6 +37,10 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
     before, after = old.rest - new.rest, new.rest - old.rest
     differ = new.rest.isdisjoint(old.rest) or (is_only_way and len(before) == len(after) == 1)
     return is_way and differ and joining(new) == joining(old)
+
+
+def _is_known_place(said: AbstractSet[str]) -> bool:
+    return not places().isdisjoint(said) or not countries().isdisjoint(said)
 
 
 def _at_another_part_of_day(new: Statement, old: Statement, parts: AbstractSet[str]) -> bool:

@@ -134,6 +134,7 @@ def _read_sentence(
         sentence = unmarked(sentence)
         all_words = words_in(sentence, words.language)
         reworded = reword(sentence, all_words.words, words)
+    is_supposed = all_words.words[:1] != [] and all_words.words[0] in words.lists["conditions"]
     found: list[Statement] = []
     asks = ends_as_question(sentence)
     left_out: frozenset[str] = NOBODY
@@ -164,7 +165,7 @@ def _read_sentence(
         found.append(statement)
     if left_out and found:
         found[-1] = found[-1]._replace(left_out=left_out)
-    if all_words.words and all_words.words[0] in lists["conditions"]:
+    if is_supposed or (all_words.words and all_words.words[0] in lists["conditions"]):
         found = [each._replace(real=False) for each in found]
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None

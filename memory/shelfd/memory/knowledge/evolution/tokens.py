@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.evolution.articles import is_article
 from shelfd.memory.knowledge.evolution.dates import clock_time, date_at, tell_from_when
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, AlphabeticLexicon, lexicon, units
+from shelfd.memory.knowledge.evolution.statement import NOBODY
 from shelfd.memory.knowledge.evolution.titles import with_titles, without_genitives
 from shelfd.memory.notes.words import fold
 
@@ -21,6 +22,7 @@ _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[
 _THOUSANDS: Final = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _THOUSANDS_BY_DOTS: Final = re.compile(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _BEFORE_NUMBER: Final = "-€$£"
+_OF_MEASURES: Final = ("#", "~")  #: with what amounts and times begin among the words of a sentence
 _CLOCK: Final = re.compile(r"0?(\d{1,2})(?:[:h](\d\d))(?::\d\d)?(am|pm)?|0?(\d{1,2})(am|pm)")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er)")
@@ -72,6 +74,8 @@ def _of_letters(raw: str, lexicon: AlphabeticLexicon) -> tuple[str, bool] | None
     if not raw.isalpha() or len(raw) > _LONGEST:
         return None
     low = fold(raw)
+    if not raw.isascii() and (told := raw.lower()) in lexicon.lists.get("with_tilde", NOBODY):
+        low = told  # "campaña" is no "campana"
     if not low.isalpha() or raw == "A" or low in lexicon.marked:
         return None
     found = (_in_the_past(low, lexicon) if raw[-1] == "ó" else low), not raw.islower()
@@ -90,10 +94,10 @@ def _is_function_word(low: str, lexicon: AlphabeticLexicon) -> bool:
 
 
 def _plain(low: str) -> str:
-    """Return a folded word without what marks a possessor, the end of an abbreviation or a channel."""
+    """Return a folded word without what marks a possessor, the end of an abbreviation, or a channel or a path."""
     low = low.strip(".'")
-    if low[:1] == "#" and low[1:2].isalpha():
-        low = low[1:]  # a channel, and no amount
+    if low[:1] in _OF_MEASURES and not low[1:2].isdecimal():
+        low = low[1:]  # "#kite-dev" is no amount, "~/.kite" no time
     return low[:-2] if low[-2:] == "'s" else low
 
 

@@ -124,8 +124,25 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
             return YOU
     if not first or not (ends := lists["spoken_ends"]):
         return ""  # as in most languages
-    is_be = first in lists["be"]
-    if first[-3:] == "mos" and (is_be or first in lexicon.verbs):
+    if first[-3:] == "mos" and (first in lexicon.verbs or first in lists["be"]):
         return US
-    is_present = is_be or not lexicon.verbs.get(first, ("", True))[1]
-    return ME if is_present and any(map(first.endswith, ends)) else ""
+    if first in lists.get("spoken_forms", NOBODY):  # "soy", "voy"
+        return ME
+    infinitive, told = lexicon.verbs.get(first, ("", True))
+    if first[-1] not in ends or told or _is_name(first, words, lexicon):
+        return ""
+    is_of = words[words.index(first) + 1 :][:1] in (["de"], ["del"])
+    is_noun = is_of and first in lists["noun_verbs"] and f"{infinitive}_de" not in lists["functional"]
+    return "" if is_noun else ME  # "vuelo de ida", but "trabajo de enfermera"
+
+
+def _is_name(first: str, words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether what may be "I read" is somebody's name, behind which comes what they do: "Leo vive", "Leo es"."""
+    lists = lexicon.lists
+    said = (word for word in words[words.index(first) + 1 :] if word != "se" and word not in lists["fillers"])
+    after = next(said, "")
+    if after in lists["be"]:
+        return True
+    infinitive, told = lexicon.verbs.get(after, (after, True))
+    is_said_of_another = infinitive != after and after[-1] not in lists["spoken_ends"]
+    return is_said_of_another and not told and after not in lists["noun_verbs"]

@@ -23,7 +23,7 @@ from shelfd.memory.knowledge.evolution.ending import (
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.marking import is_passive, tells_of_past
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, sentences_of
-from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement
 from shelfd.memory.knowledge.evolution.tokens import words_in
 from shelfd.memory.notes.words import ends_as_question
 
@@ -226,8 +226,8 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     named = [at for at, word in enumerate(found.said) if word not in known.nameless and word[0] not in "#~"]
     named = named[:_MANY]
     kinds = dict.fromkeys(f"v {verb}" for verb in sorted(words["wanting"])) if asks(found, words) else {}
-    if found.kind in (Ending.LEAVES, Ending.ENDED):
-        kinds["v be"] = None  # who was a member of it
+    if found.kind in (Ending.LEAVES, Ending.ENDED) or not words.lists.get("cancelling", NOBODY).isdisjoint(found.said):
+        kinds["v be"] = None  # who was a member of it; when it was to be
     kinds |= dict.fromkeys(kind for value in values for kind in _kinds(value, words))
     kinds |= dict.fromkeys(f"v {words.verbs[word][0]}" for word in found.said if word in words.verbs)
     if values and values[0][0][0] in "#~":
@@ -236,6 +236,9 @@ def _looked_for(found: Withdrawal) -> Iterator[Sought]:
     subjects = dict.fromkeys(_subjects(found, named, words))
     if nouns != named:
         subjects |= dict.fromkeys(_subjects(found, nouns, words))
+    plainly = [at for at in nouns if not any(map(str.isdigit, found.said[at]))]
+    if plainly != nouns:
+        subjects |= dict.fromkeys(_subjects(found, plainly, words))  # "the password lark-41 of the Wi-Fi"
     yield found.language, [*subjects], tuple(islice(kinds, _KINDS))
     others = tuple(f"c {word}" for word in sorted(found.before & {*found.said}) if word[0] not in "#~")
     whom = [words.of_role(word) if words.feminine else word for word, _ in values]
