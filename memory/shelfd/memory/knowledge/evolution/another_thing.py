@@ -56,7 +56,11 @@ def _is_named(found: Withdrawal, old: Statement, said: Repeated, words: Alphabet
     """Return whether the noun that names what has ended is said: of the dinner after a talk the talk says nothing."""
     if found.is_correction or not known.active.isdisjoint(word for word, _ in found.phrase[1:]):
         return True  # "they have taken the licence from Ida" begins with them
-    head, _ = _head(found.phrase[::-1], words, known)
+    told = found.phrase[::-1]
+    head, _ = _head(told, words, known)
+    if head is not None and head[0] in known.deeds.get(old.verb, ()):
+        of = next((word for word in told[told.index(head) + 1 :] if word[1]), None)
+        return of is None or _is_in(of, old, said)  # the lease for the house next to the garage
     return head is None or _is_in(head, old, said)
 
 

@@ -286,6 +286,8 @@ def is_done_with(new: Statement, gone: Collection[str], old: Statement) -> bool:
         return False
     if new.verb and not says_alike(new.language, new.verb, USE[new.language]):
         return False
+    if old.core[-1:] and old.core[-1] in new.words and not {*old.core} <= {*new.words}:
+        return False  # in Lua files, and not in Go files
     return bool(gone) and means_of(old) == {*gone} and places().isdisjoint(gone)
 
 

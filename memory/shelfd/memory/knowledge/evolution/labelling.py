@@ -224,7 +224,8 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
     if at == 0:
         return False
     before = label[at - 1]
-    describes = words.language in NOUN_FIRST and before in words["nouns"] and word not in words["triggers"]
+    beside = before if words.language in NOUN_FIRST else "".join(label[at + 1 : at + 2])
+    describes = beside in words["nouns"] and word not in words["triggers"]  # "the latest observed version"
     return describes or before in words["of"] or before in words["determiners"]  # "presupuesto aprobado"
 
 

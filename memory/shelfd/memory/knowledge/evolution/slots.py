@@ -21,7 +21,7 @@ from shelfd.memory.knowledge.evolution.renaming import former_names, name_of
 from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_verbs
-from shelfd.memory.knowledge.evolution.values import means_of
+from shelfd.memory.knowledge.evolution.values import as_planned, means_of
 from shelfd.memory.knowledge.evolution.verb_classes import said_by, said_by_any
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
@@ -131,6 +131,10 @@ def _add_of_no_fact(statement: Statement, standing: list[Slot], sought: list[Slo
     elif not statement.past and statement.language not in _SPACELESS:
         standing += _intended(statement)
         sought += _otherwise_intended(statement)
+        if (planned := as_planned(statement)) is not None:
+            whom = _subject(statement.language, planned.subject)
+            standing += [(whom, said) for said in said_by(statement.language, statement.verb)]
+            standing += [(whom, f"c {word}") for word in statement.core[:_WORDS] if word[0] not in "#~"]
 
 
 def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> Places:

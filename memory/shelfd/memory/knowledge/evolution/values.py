@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import singular
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, US, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 
 
@@ -329,3 +329,15 @@ def is_intended(statement: Statement) -> bool:
     words = lexicon(statement.language)
     said = {*statement.words, *statement.subject}
     return said.isdisjoint(words["supposing"])
+
+
+def as_planned(statement: Statement) -> Statement | None:
+    """Return what a statement says is to be, as if it were so: "we will fly to Vienna"; None if it says no such."""
+    if statement.real or not statement.positive or statement.event or statement.language not in ALPHABETIC:
+        return None
+    words = lexicon(statement.language)
+    intending = words["intending"]
+    is_going = any(words.verbs.get(word, ("",))[0] == statement.verb for word in intending)  # "is going to Iceland"
+    if not is_intended(statement) or (intending.isdisjoint(statement.words) and not is_going):
+        return None
+    return statement._replace(real=True, subject=statement.subject - intending or frozenset((US,)))

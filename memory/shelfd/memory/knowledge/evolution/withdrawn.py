@@ -14,7 +14,7 @@ from shelfd.memory.knowledge.evolution.in_full import is_named_in_full
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated, repeated
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import HAVE
+from shelfd.memory.knowledge.evolution.values import HAVE, as_planned
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
@@ -26,6 +26,8 @@ _KINDS: Final = ("concrete_nouns", "groups", "class_nouns", "kinds", "appositive
 
 def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
     """Return which of *found* ends what *old* says; None if none does."""
+    if not old.real:
+        old = as_planned(old) or old
     if not old.subject or not old.positive or not old.real or old.several or old.past:
         return None
     if old.effect is not Effect.SAYS or old.language not in LANGUAGES or any("#" in word for word in old.subject):
@@ -116,7 +118,10 @@ def _ends(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLe
         return True
     if not words["ascribing"].isdisjoint(found.said) and _is_blamed(found, old, said, words):
         return True
-    return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+    is_near = said.value <= found.clause
+    if said.verb <= near and (is_near or not old.link.endswith((" a", " the"))):
+        return True
+    return is_near and _may_lack_verb(found, old, said, gone, words)
 
 
 def _is_asked_otherwise(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
@@ -211,21 +216,43 @@ def _may_lack_verb(
     if _is_attended(old, words) and said.value <= gone and said.named <= found.clause:
         return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
-        return old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be"
+        if old.verb in words["staying"] or old.verb in words["lodging"] or old.verb == "be":
+            return True
+        if found.by not in cues(found.language).stopping:  # "quit beer"
+            return False
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
     if _may_have_other_verb(old, words):
         return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
-    if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
+    is_told = said.is_whole and (said.value <= gone or _is_rest_said(found, old, gone, words))
+    if is_of and is_told and (old.verb not in words["minding"] or _is_tired(found, old, words)):
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
 
 
+def _is_tired(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody no longer likes what they liked: "has gone off coffee"."""
+    return found.by in words.lists.get("tiring", NOBODY) and old.verb in words["enjoying"] | words["wanting"]
+
+
+def _is_rest_said(found: Withdrawal, old: Statement, gone: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a value is gone, or what stands with it, and its clause says the other: "her GP from X to Y"."""
+    parts = (old.core, tuple(sorted(old.rest)))
+    if not all(parts) or any(word[0] in "#~" for word in gone):
+        return False
+    known = cues(found.language)
+    if any(word not in found.said for word in (*old.core, *old.rest) if not plain(word, words, known)):
+        return False  # "Go" may be a language
+    values = (repeated(found, old._replace(core=part, rest=NOBODY), words, known).value for part in parts)
+    return any(value and value <= gone for value in values)
+
+
 def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
     """Return whether a word of a value may be the verb, by its form: "läuft", but not "a run"."""
-    verbs = words.verbs
-    told = sum(word in verbs for word in {*old.words} - old.subject - {*old.core})
+    verbs, nouns = words.verbs, words["noun_verbs"]
+    others = {*old.words} - old.subject - {*old.core}
+    told = sum(word in verbs and (word == old.verb or word not in nouns) for word in others)
     forms = (word for word in old.core if word in verbs and verbs[word][0] != word)
     return told + sum(word not in words["nouns"] and word not in words["coded"] for word in forms) > 1
 
@@ -249,7 +276,10 @@ def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: Alp
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
         return own <= found.clause and not _is_of_another_kind(found, said, words)
-    if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
+    others = found.before - said.forms
+    if found.ahead and found.ahead[0][0] in cues(found.language).changed:
+        others -= {*found.ahead[0]}  # "switched from X to Y"
+    if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in others)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False
@@ -291,11 +321,19 @@ def _gone(found: Withdrawal, said: Repeated, words: AlphabeticLexicon) -> set[st
             return set()
         elif not gone.isdisjoint(wanted) and (silent or _ends_phrase(word, forms, said, words)):
             return set() if _goes_on(found, word, gone, said) else gone
+        elif said.value and said.value <= gone and _is_its_kind(word, said, words):
+            return gone  # "the Jenkins server"
         elif not gone and word in words.verbs and words.verbs[word][0] in words["light_verbs"]:
             silent += 1  # "no longer drinks milk in it": of what was taken with milk
         elif forms.isdisjoint(said.of_whom) or silent > _SILENT:
             return set()
     return gone
+
+
+def _is_its_kind(word: str, said: Repeated, words: AlphabeticLexicon) -> bool:
+    """Return whether a word says of what kind that is which is named before it, and no other is said of it."""
+    kinds = frozenset[str]().union(*(words[name] for name in (*_KINDS, "software")))
+    return word in kinds and kinds.isdisjoint(said.of_whom | said.forms)
 
 
 def _goes_on(found: Withdrawal, word: str, gone: AbstractSet[str], said: Repeated) -> bool:
