@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.compounds import parts_of
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
@@ -305,6 +305,9 @@ def _known(language: str) -> _Known:
             first, *_ = names = nouns.split()
             keys.update({noun: keys.get(noun, f"={first}") for noun in names})
             by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
+    for verb, done_by in _in_passive(lists["participles"], lexicon(language)):
+        key = verbs.setdefault(f"be_{done_by}", f"={verb}")
+        holding.setdefault(verb, key)
     purposes = frozenset(data.get("purposes", "").split())
     roles = {keys[group.split(None, 1)[0]] for group in data["held"].split("|")}
     in_charge = {keys[word] for word in lists.get("in_charge", NOBODY)}
@@ -323,6 +326,19 @@ def _known(language: str) -> _Known:
         frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
     )  # fmt: skip
+
+
+def _in_passive(participles: frozenset[str], words: AlphabeticLexicon) -> Iterator[tuple[str, str]]:
+    """Yield each verb of what one at a time does, with how that is told of what it is done to: "be walked by"."""
+    for joined in sorted(participles):
+        participle, _, by = joined.partition("_")
+        if by not in words["agent_links"] - words["directions"]:
+            continue
+        if participle in words.verbs:
+            yield words.verbs[participle][0], joined
+        elif words.language == "en" and participle.endswith("ed"):  # of a verb that is not known: "tune", or "mend"
+            yield participle[:-1], joined
+            yield participle[:-2], joined
 
 
 def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:
