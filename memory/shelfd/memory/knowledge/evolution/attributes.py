@@ -5,7 +5,7 @@ Helen's favourite restaurant". So two statements are put in one form: the attrib
 value. Where the first is the same and the values are not, the newer one holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -308,6 +308,7 @@ def _known(language: str) -> _Known:
     for verb, done_by in _in_passive(lists["participles"], lexicon(language)):
         key = verbs.setdefault(f"be_{done_by}", f"={verb}")
         holding.setdefault(verb, key)
+        keys.update({noun: keys.get(noun, key) for noun in _doers(verb, language)})
     purposes = frozenset(data.get("purposes", "").split())
     roles = {keys[group.split(None, 1)[0]] for group in data["held"].split("|")}
     in_charge = {keys[word] for word in lists.get("in_charge", NOBODY)}
@@ -339,6 +340,18 @@ def _in_passive(participles: frozenset[str], words: AlphabeticLexicon) -> Iterat
         elif words.language == "en" and participle.endswith("ed"):  # of a verb that is not known: "tune", or "mend"
             yield participle[:-1], joined
             yield participle[:-2], joined
+
+
+def _doers(verb: str, language: str) -> Sequence[str]:
+    """Return the English nouns for whoever does what a *verb* says: a tuner, an inspector."""
+    if language != "en":
+        return ()
+    stem_ = verb.removesuffix("e")
+    return (f"{stem_}or",) if stem_.endswith(_LATIN) else (f"{stem_}er",)
+
+
+#: In what a verb ends whose doer's noun ends in "or".
+_LATIN: Final = ("at", "ct", "dit")
 
 
 def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:
