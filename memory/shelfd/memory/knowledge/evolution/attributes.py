@@ -5,7 +5,7 @@ Helen's favourite restaurant". So two statements are put in one form: the attrib
 value. Where the first is the same and the values are not, the newer one holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -154,6 +154,8 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     words = whole = [whither(word) for word in said if word not in known.silent]
     if language == "de":
         words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
+    elif any("-" in word for word in words):
+        words = [part for word in words for part in _at_hyphens(word, known.keys)]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
@@ -171,6 +173,12 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     named = frozenset([word for word in words if word not in known.keys])
     begins = frozenset([word[:_ALIKE] for word in (*words, *whole) if word not in known.keys])
     return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
+
+
+def _at_hyphens(word: str, nouns: Mapping[str, str]) -> Sequence[str]:
+    """Return the parts of a word that is put together and no such noun itself: "living-room"."""
+    is_whole = "-" not in word or word in nouns or not word.replace("-", "").isalpha()
+    return (word,) if is_whole else word.split("-")
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:

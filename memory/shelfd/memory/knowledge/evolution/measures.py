@@ -14,6 +14,7 @@ from itertools import filterfalse
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.ages import ages_of, in_years, may_be_age
+from shelfd.memory.knowledge.evolution.amounts import singular
 from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
@@ -55,7 +56,7 @@ class Measure(NamedTuple):
 
 def measured(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of what measures the same in other words; None if it does not."""
-    if new.subject.isdisjoint(old.subject) and (new.subject | old.subject).isdisjoint((ME, US, "there")):
+    if _is_of_others(new, old):
         return None  # who owes somebody two coins is owed none
     measure = measure_of(new)
     before = None if measure is None else measure_of(old)
@@ -78,6 +79,15 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if Arity.FIXED in (new.slot, old.slot) or _is_said_alike(new, old):
         return None  # as was seen already
     return updated(new, "another measure")
+
+
+def _is_of_others(new: Statement, old: Statement) -> bool:
+    """Return whether two statements are of different subjects: log retention is of logs."""
+    if not new.subject.isdisjoint(old.subject) or not (new.subject | old.subject).isdisjoint((ME, US, "there")):
+        return False
+    if new.language != "en":
+        return True
+    return frozenset(map(singular, new.subject)).isdisjoint(map(singular, old.subject))
 
 
 def _is_of_another_period(new: Statement, old: Statement) -> bool:
@@ -281,6 +291,9 @@ def _parted(
         if "-" in word and word not in nouns and ((last := word.rpartition("-")[2]) in nouns or last in silent):
             yield place, word[: -len(last) - 1]
             yield place, last
+        elif german is None and "-" in word and word not in nouns and word.replace("-", "").isalpha():
+            for part in word.split("-"):
+                yield place, part  # "the living-room thermostat"
         elif german is not None and len(word) > _LONG and word not in silent and word not in german:
             for part in parts_of(word):
                 yield place, part
