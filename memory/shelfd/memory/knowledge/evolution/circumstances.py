@@ -68,7 +68,9 @@ def _are_mere_places(new: Statement, old: Statement) -> bool:
         return False
     words = lexicon(new.language)
     mere = words["spots"] | words["put"] | {"the", "a", "to"}
-    mere -= {"on"} if new.language == "en" else set()
+    if new.language == "en":
+        hangs = all(each.verb != "be" or "on" not in each.link.split() for each in (new, old))
+        mere -= set() if hangs and not (new.rest or old.rest) else {"on"}  # "hangs on the hook", but "is on holiday"
     return mere.issuperset((*new.link.split(), *old.link.split()))
 
 

@@ -168,9 +168,13 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     differing = []
     for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
         if word != other:
+            if _is_part_of_day(new, at) and _is_part_of_day(old, at):
+                continue  # on Friday afternoon, on Sunday evening
             if word[0] != "~" or other[0] != "~":
                 return None
             differing.append(at)
+    if not differing:
+        return None
     if new.verb == "be" and new.value is Value.TIME:
         return True
     if all(_is_bounded(new, at) for at in differing):
@@ -185,6 +189,13 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _is_part_of_day(statement: Statement, at: int) -> bool:
+    """Return whether a part of the day stands at *at*, behind a day."""
+    if statement.language in ("zh", "ja") or not at or statement.words[at - 1][0] != "~":
+        return False
+    return statement.words[at].lstrip("~") in lexicon(statement.language)["day_parts"]
 
 
 def _is_so_now(new: Statement, at: int) -> bool:
@@ -207,7 +218,7 @@ def _happens_once(statement: Statement, *, is_hour: bool) -> bool:
     if statement.language in ("zh", "ja"):
         return False
     words = lexicon(statement.language)
-    is_done_often = is_hour and statement.verb in words["many"]
+    is_done_often = is_hour and statement.verb in words["many"] and statement.verb not in words["wanting"]
     return not is_done_often and not words["once"].isdisjoint(statement.words)
 
 
