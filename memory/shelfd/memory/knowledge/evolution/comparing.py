@@ -176,7 +176,7 @@ def _may_exchange(new: Statement, old: Statement) -> bool:
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:
     """Another now does what only one can do."""
-    if new.language in ("zh", "ja") or not is_exchangeable(new):
+    if new.language in ("zh", "ja") or new.adds or not is_exchangeable(new):
         return NOTHING
     if new.now and new.positive and old.positive and new.core == old.core and new.rest == old.rest and not old.event:
         return updated(new, "another does it now")
