@@ -188,9 +188,17 @@ def _parted(value: frozenset[str]) -> Iterator[str]:
         yield from (word,) if is_code else word.split("-")
 
 
+def as_if_so(statement: Statement) -> Statement:
+    """Return what a statement says is no longer so, as if it were: "no longer lives in the lighthouse"."""
+    if statement.effect is Effect.ENDED and statement.verb and not statement.positive:
+        return statement._replace(effect=Effect.SAYS, positive=True)
+    return statement
+
+
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of a value of an attribute that has another now, however it is told; None if nothing does."""
-    told = attribute_of(new)
+    is_over = new.effect is Effect.ENDED
+    told = attribute_of(as_if_so(new))
     if told is None or not any(word[:_ALIKE] in told.begins for word in old.words):
         return None  # as most
     before = attribute_of(old)
@@ -206,6 +214,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
             return None  # as was seen already
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
+    if is_over:
+        return updated(new, "no longer holds") if told.value == before.value else None
     if told.value == before.value:
         return SAME
     is_named = told.is_noun or before.is_noun  # what it is of then is no other thing

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import attribute_of, may_be_told_otherwise, owned
+from shelfd.memory.knowledge.evolution.attributes import as_if_so, attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless, words_of
@@ -256,11 +256,10 @@ def _is_place(statement: Statement) -> bool:
 
 def _owned(statement: Statement) -> list[Slot]:
     """Return where that stands which somebody has of a kind, for whoever gives it away: Tom's phone is a Pixel."""
-    owner = statement.subject - lexicon(statement.language).lists["concrete_nouns"]
-    if not owner or owner == statement.subject:
-        return []
-    whose = _subject(statement.language, owner)
-    return [(whose, f"c {word}") for word in statement.core[:_WORDS] if word[0] not in "#~"]
+    lists, subject = lexicon(statement.language).lists, statement.subject
+    owners = {subject - lists["concrete_nouns"], subject - lists["concrete_nouns"] - lists["nouns"]} - {NOBODY, subject}
+    words = [word for word in statement.core[:_WORDS] if word[0] not in "#~"]
+    return [(_subject(statement.language, owner), f"c {word}") for owner in owners for word in words]
 
 
 def _measured(statement: Statement) -> Slot | None:
@@ -271,7 +270,7 @@ def _measured(statement: Statement) -> Slot | None:
 
 def _attribute(statement: Statement) -> Slot | None:
     """Return where that stands which tells of the same attribute, in whatever words; None if none is told of."""
-    told = attribute_of(statement) if may_be_told_otherwise(statement) else None
+    told = attribute_of(as_if_so(statement)) if may_be_told_otherwise(statement) else None
     return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 

@@ -163,16 +163,7 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     What is so until Monday is not so until Friday, and a meeting has one time; but what is open on Monday may be open
     on Friday, too.
     """
-    if len(new.words) != len(old.words) or new.amounts != old.amounts or new.words == old.words:
-        return None
-    differing = []
-    for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
-        if word != other:
-            if _is_part_of_day(new, at) and _is_part_of_day(old, at):
-                continue  # on Friday afternoon, on Sunday evening
-            if word[0] != "~" or other[0] != "~":
-                return None
-            differing.append(at)
+    differing = _differing_times(new, old)
     if not differing:
         return None
     if new.verb == "be" and new.value is Value.TIME:
@@ -189,6 +180,20 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _differing_times(new: Statement, old: Statement) -> list[int]:
+    """Return the places of the times in which two statements differ; none if they differ in anything else."""
+    if len(new.words) != len(old.words) or new.amounts != old.amounts or new.words == old.words:
+        return []
+    differing = []
+    for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
+        if word == other or (_is_part_of_day(new, at) and _is_part_of_day(old, at)):
+            continue  # on Friday afternoon, on Sunday evening
+        if word[0] != "~" or other[0] != "~":
+            return []
+        differing.append(at)
+    return differing
 
 
 def _is_part_of_day(statement: Statement, at: int) -> bool:

@@ -169,17 +169,25 @@ def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
 
 def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
-    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind is not Ending.ENDS:
+    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind not in (Ending.ENDS, Ending.ENDED):
         return False
-    owner = old.subject - words["concrete_nouns"]
-    if (
-        not owner
-        or owner == old.subject
-        or not owner <= found.before
-        or not old.subject.isdisjoint(cues(found.language).people)
-    ):
+    known = cues(found.language)
+    kinds = words["concrete_nouns"]
+    if found.by not in words["negation"] and words["modifiers"].isdisjoint(old.subject):
+        kinds = kinds | words["nouns"]  # who no longer wears blue may like it best
+    owner = old.subject - kinds
+    if not owner or owner == old.subject or not old.subject.isdisjoint(known.people):
         return False
-    others = found.before - owner - said.of_whom
+    of_kind = old.subject - owner
+    if len(of_kind) > 1 and not of_kind - words["concrete_nouns"] <= found.every:
+        return False  # the theme of the terminal is not that of the editor
+    is_over = found.kind is Ending.ENDED  # and not only repaired
+    if is_over and (not owner - SPEAKING or found.by not in words["triggers"]):
+        return False
+    changes = {form for word in found.ahead if word[0] in known.changed for form in word}
+    others = found.before - owner - said.of_whom - SPEAKING - changes - (said.forms if is_over else NOBODY)
+    if not owner <= found.before and not (owner <= SPEAKING and found.is_first and not found.before - changes):
+        return False
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
