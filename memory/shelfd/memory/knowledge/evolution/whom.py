@@ -35,14 +35,23 @@ def _without_kinds(words: list[str], proper: frozenset[str], lexicon: Alphabetic
     """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
     kinds, appositives, plain = lexicon.lists["kinds"], lexicon.lists["appositives"], lexicon.plain
     for word, name in zip_longest(words, words[1:], fillvalue=""):
-        is_kind = word in kinds or (word in appositives and name in proper and _NAME_OF_KIND.match(name) is not None)
+        is_kind = word in kinds or (word in appositives and _is_name(name, proper))
         # "des Botnetzes Mistral", which has lost its s
         is_kind = is_kind or (lexicon.language == "de" and word[-1] == "e" and word[:-1] in appositives)
         if not is_kind or len(name) <= _CODE or name in plain:
             yield word
 
 
+def _is_name(word: str, proper: frozenset[str]) -> bool:
+    """Return whether a word is the name of what is named before it, with a capital or put together like a code."""
+    if word in proper:
+        return _NAME_OF_KIND.match(word) is not None
+    return len(word) > _SHORT and _CODED.fullmatch(word) is not None
+
+
 _CODE: Final = 2  #: letters, "C2"
+_SHORT: Final = 4  #: letters of a word that may be a value, as "v2.1"
+_CODED: Final = re.compile(r"[a-z][a-z0-9]*(?:[-._][a-z0-9]+)+")  #: "purge-carts", "lilt-cdn.example"
 #: A name that follows what it is the name of: none that may be part of it, as in "the loader's SHA-1".
 _NAME_OF_KIND: Final = re.compile(r"[^\W\d_]{5}")
 
