@@ -20,7 +20,7 @@ from shelfd.memory.knowledge.evolution.offices import office_of
 from shelfd.memory.knowledge.evolution.renaming import former_names, name_of
 from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.states import ended_verbs
+from shelfd.memory.knowledge.evolution.states import ceasing, ended_verbs
 from shelfd.memory.knowledge.evolution.values import as_planned, means_of
 from shelfd.memory.knowledge.evolution.verb_classes import said_by, said_by_any
 from shelfd.memory.knowledge.evolution.verdicts import USE
@@ -365,7 +365,8 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
         yield from said_by(language, "be")
-        yield from said_by_any(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
+        verbs = NOBODY if language in _SPACELESS else lexicon(language)["operating"]
+        yield from said_by_any(language, verbs | ceasing(statement) if verbs else verbs)
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from said_by(language, home)

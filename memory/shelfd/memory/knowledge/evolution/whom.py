@@ -34,17 +34,18 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
 def _without_kinds(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
     """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
     kinds, appositives, plain = lexicon.lists["kinds"], lexicon.lists["appositives"], lexicon.plain
+    numbered = lexicon.lists.get("numbered", NOBODY)
     for word, name in zip_longest(words, words[1:], fillvalue=""):
-        is_kind = word in kinds or (word in appositives and _is_name(name, proper))
+        is_kind = word in kinds or (word in appositives and _is_name(name, proper, is_numbered=word in numbered))
         # "des Botnetzes Mistral", which has lost its s
         is_kind = is_kind or (lexicon.language == "de" and word[-1] == "e" and word[:-1] in appositives)
         if not is_kind or len(name) <= _CODE or name in plain:
             yield word
 
 
-def _is_name(word: str, proper: frozenset[str]) -> bool:
+def _is_name(word: str, proper: frozenset[str], *, is_numbered: bool) -> bool:
     """Return whether a word is the name of what is named before it, with a capital or put together like a code."""
-    if word in proper:
+    if word in proper and not is_numbered:
         return _NAME_OF_KIND.match(word) is not None
     return len(word) > _SHORT and _CODED.fullmatch(word) is not None
 
