@@ -279,10 +279,7 @@ def _with_whom(statement: Statement) -> frozenset[str]:
     if statement.language in _SPACELESS or statement.link:
         return NOBODY
     words = lexicon(statement.language)
-    is_there = statement.verb in words["practising"] or (
-        statement.verb == "be" and words["admitted"].issuperset(statement.core)
-    )
-    return statement.rest if is_there else NOBODY
+    return statement.rest if statement.verb == "be" or statement.verb in words["practising"] else NOBODY
 
 
 def _named(language: str, name: frozenset[str]) -> Slot:

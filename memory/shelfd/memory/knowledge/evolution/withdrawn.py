@@ -14,7 +14,7 @@ from shelfd.memory.knowledge.evolution.in_full import is_named_in_full
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated, repeated
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import HAVE, as_planned
+from shelfd.memory.knowledge.evolution.values import HAVE, as_planned, joining
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
@@ -206,11 +206,23 @@ def _is_done_there(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     if found.kind is not Ending.LEAVES or not old.rest or old.event or old.link:
         return False
     is_admitted = old.verb == "be" and words["admitted"].issuperset(old.core)
-    if not is_admitted and old.verb not in words["practising"]:
+    if not is_admitted and old.verb not in words["practising"] and not _is_role(old, words):
         return False
     there = old._replace(core=tuple(sorted(old.rest)), rest=NOBODY)
     with_whom = repeated(found, there, words, cues(found.language))
     return with_whom.value <= _gone(found, with_whom, words) and said.named <= found.before and bool(said.named)
+
+
+def _is_role(old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a statement says what somebody is where they work or play: a tester on the project."""
+    if old.language != "en" or old.verb != "be" or not old.core or joining(old) not in _WHERE:
+        return False
+    role = old.core[-1]
+    return role in words["offices"] or role in words["posts"] or role.endswith(_ROLES)
+
+
+_WHERE: Final = ("on", "at", "with", "for", "in")
+_ROLES: Final = ("er", "or", "ist", "ant", "ian", "eer", "intern", "lead", "head", "nurse", "clerk", "cook", "trainee")
 
 
 #: How a statement ends without all of its words being repeated.
