@@ -340,7 +340,7 @@ def _known(language: str) -> _Known:
         lists["coded"], lists.get("labelling", NOBODY), lists.get("graded", NOBODY),
         next(iter(keys.values())), (using | lists["same_kind"]) - lists["have"], purposes, frozenset(nouns),
         lists["modifiers"].union(noun for noun in lists["personal"] if noun.startswith("liebling")),
-        lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
+        lists["titles"] | lists["establishments"] | lists["groups"] | lists["nouns"] | lists["concrete_nouns"],
         lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
         frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
         frozenset([stem(word, language) for word in lists["class_nouns"]]),
