@@ -178,7 +178,7 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
 def _at_hyphens(word: str, nouns: Mapping[str, str]) -> Sequence[str]:
     """Return the parts of a word that is put together and no such noun itself: "living-room"."""
     is_whole = "-" not in word or word in nouns or not word.replace("-", "").isalpha()
-    return (word,) if is_whole else word.split("-")
+    return (word,) if is_whole else [*filter(None, word.split("-"))]
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:

@@ -319,7 +319,8 @@ def _comparable(new: Statement, old: Statement) -> bool:
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
     named, other = (new, old) if new.value is Value.NAME else (old, new)
-    if named.manner == "name" and not is_colour(other) and not is_chosen(new):
+    is_phrase = new.language == "en" and "-" in other.core[0]  # a venue may be sold out
+    if is_phrase or (named.manner == "name" and not is_colour(other) and not is_chosen(new)):
         return False  # who is Dr Weiss may be ill
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 

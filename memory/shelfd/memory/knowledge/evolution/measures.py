@@ -257,7 +257,7 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
     found: dict[str, str] = {}
     for place, said in _parted(words, silent, lists["nouns"], alike if language == "de" else None):
         word = whither(said)
-        if place == at or word in silent:
+        if place == at or not word or word in silent:
             continue
         if word in lists["directions"] and (place == at - 1 or words[place + 1 : place + 2] == words[at - 1 : at]):
             continue  # "to 250", "from gate B12"
@@ -292,7 +292,7 @@ def _parted(
             yield place, word[: -len(last) - 1]
             yield place, last
         elif german is None and "-" in word and word not in nouns and word.replace("-", "").isalpha():
-            for part in word.split("-"):
+            for part in filter(None, word.split("-")):
                 yield place, part  # "the living-room thermostat"
         elif german is not None and len(word) > _LONG and word not in silent and word not in german:
             for part in parts_of(word):

@@ -77,7 +77,7 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
 
 def _shown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
     """Return the position of what must be a verb, where it stands: after "se", or between a name and a number."""
-    ends = _SHOWN[lexicon.language]
+    ends = _SHOWN.get(lexicon.language, ())
     for at in range(1, len(words) - 1):
         word, before, after = words[at], words[at - 1], words[at + 1]
         if not word.endswith(ends) or not _is_bare(word, lexicon, proper):
