@@ -61,7 +61,8 @@ def attribute_of(statement: Statement) -> Attribute | None:
     is_used = (has or verb in known.using) and bool(owned(statement))
     key = known.verbs.get(_joined(verb, link) if link else verb, "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
-    has = has and not link and lexicon(language)["naming"].isdisjoint(core) and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
+    has = has and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
+    has = has and lexicon(language).lists["naming"].isdisjoint(core)  # "has a branch named release-2", of many
     first = core[0]
     is_labelled = len(core) > 1 and first in known.labels and _is_labelled(verb, link, known)
     if is_labelled:
