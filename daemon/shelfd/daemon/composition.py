@@ -136,6 +136,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         entity_rules=settings.entities.rules,
         reads_by_model=settings.evolution.reading,
         evolves_neighbours=settings.evolution.neighbours,
+        decides_on_similar=settings.evolution.similar,
         recall_log=settings.recall.log == "on",
         governance=GovernanceSettings(
             min_characters=settings.governance.min_characters,

@@ -215,10 +215,11 @@ class Entities(Section):
 
 
 class Evolution(Section):
-    """What a language model, if there is one, makes of new notes in the background."""
+    """What a language model, if there is one, makes of new notes, and what it is shown."""
 
     reading: Annotated[bool, BeforeValidator(_only_bool)] = False
     neighbours: Annotated[bool, BeforeValidator(_only_bool)] = False
+    similar: Annotated[bool, BeforeValidator(_only_bool)] = True
 
 
 class Reflection(Section):

@@ -61,6 +61,7 @@ class Call:
         own_types: Types of entities that the configuration adds; set then, too.
         abort: While a task is at work on it: ends that where it is.
         has_model: Whether there is a language model, which may be asked later; set when it is submitted.
+        asks_of_similar: Whether it is asked of older notes like one that evolves, too; set then, too.
         worked_out: Of a change, what was worked out of its params before its transaction.
         is_alone: Whether nobody else has asked for anything lately, and its caller for nothing else: then milliseconds
             of work hold up nobody.
@@ -80,6 +81,7 @@ class Call:
     own_types: Collection[str] = ()
     abort: Callable[[], object] | None = None
     has_model: bool = False
+    asks_of_similar: bool = False
     sender: str | None = None
     worked_out: object = None
     is_alone: bool = False

@@ -69,6 +69,7 @@ class MemorySettings:
         entity_rules: What notes are looked through for, beside what always is.
         reads_by_model: Whether a language model, if there is one, reads new notes for entities and causes.
         evolves_neighbours: Whether it rewords notes like new ones.
+        decides_on_similar: Whether it is shown older notes like one that evolves, beside those that rules left open.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
         governance: What text may come in.
         synthesis_tiers: Tiers of the notes of which answers are made.
@@ -89,6 +90,7 @@ class MemorySettings:
     entity_rules: tuple[EntityRule, ...] = ()
     reads_by_model: bool = False
     evolves_neighbours: bool = False
+    decides_on_similar: bool = True
     recall_log: bool = True
     governance: GovernanceSettings = field(default_factory=GovernanceSettings)
     synthesis_tiers: tuple[Tier, ...] = ("A", "B")

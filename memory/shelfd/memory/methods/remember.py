@@ -97,7 +97,7 @@ def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
         outcome["superseded"] = list(evolved.superseded)
     if evolved.conflicts:
         outcome["conflicts"] = list(evolved.conflicts)
-    if call.has_model and (doubt := doubt_of(tx, evolved)) is not None:
+    if call.has_model and (doubt := doubt_of(tx, evolved, seeks=call.asks_of_similar)) is not None:
         outcome["pending"] = [put_doubt(tx, doubt, call.origin())]
     return outcome
 
@@ -146,7 +146,7 @@ def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Ou
                 one = told.pop()
                 created += bool(one.superseded)
                 evolved.append(_told(index, one))
-                if call.has_model and (doubt := doubt_of(tx, one)) is not None:
+                if call.has_model and (doubt := doubt_of(tx, one, seeks=call.asks_of_similar)) is not None:
                     pending[put_doubt(tx, doubt, call.origin())] = None
         elif isinstance(stored, ValidationError):
             rejected.append({"index": index, "error": from_validation(stored, prefix=("notes", index))})

@@ -91,6 +91,7 @@ class Service(Context):
         """
         call.rules, call.own_types = self.access, self._own_types
         call.has_model = self._model.is_configured
+        call.asks_of_similar = call.has_model and self.shelves.settings.decides_on_similar
         try:
             use_case = USE_CASES[call.method.name]
             self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf

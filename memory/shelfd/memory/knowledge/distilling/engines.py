@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.distilling.by_model import facts_by_model
 from shelfd.memory.knowledge.distilling.facts import DistilledFact, facts_by_rules, most_important
-from shelfd.memory.knowledge.model.alike import notes_like
+from shelfd.memory.knowledge.model.alike import OLDER, notes_like
 from shelfd.memory.knowledge.model.checked import LLM, RULES
 from shelfd.memory.knowledge.model.decisions import OpenStatement, Operation, decisions_by_model
 from shelfd.memory.ports.language_model import NO_ANSWER
@@ -14,8 +14,6 @@ from shelfd.memory.shelf.shelf import Shelf
 
 #: For one text, with all that is asked again.
 PATIENCE_S: Final = 180.0
-#: Notes that a statement may be about, of which a model decides.
-CANDIDATES: Final = 4
 #: How long rules read without giving way to other tasks.
 _TURN_S: Final = 0.004
 
@@ -80,7 +78,7 @@ async def _decisions(
     found: list[Operation | None] = [None] * len(facts)
     known: dict[int, OpenStatement] = {}
     for number, fact in enumerate(facts):
-        if notes := notes_like(shelf, fact.text, nugget=reader.nugget, session_id=reader.session_id, k=CANDIDATES):
+        if notes := notes_like(shelf, fact.text, nugget=reader.nugget, session_id=reader.session_id, k=OLDER):
             known[number] = OpenStatement(fact.text, notes)
         await asyncio.sleep(0)
     try:

@@ -32,7 +32,7 @@ CONFLICTS: Final = 256
 #: Conflicts that a note is found in as it comes: with the newest. What contradicts one of these is told by that.
 CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
-_OPEN: Final = frozenset(("user", "shared", "project"))
+OPEN_SCOPES: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
 #: Makes a named tuple of what is known to have its length, in a fraction of the time.
 _new: Final = tuple.__new__
@@ -254,7 +254,7 @@ def told(
     return [
         Told(one.id, "", one.when, one.key, said_by(tx, one))
         for one in tx.rows.statements.older(rows, nugget, now=tx.now)
-        if not (by_speaker and _is_of_another(about, one))
+        if not (by_speaker and is_of_another(about, one))
         and (one.valid_to is None or one.valid_to > when)
         and (one.scope != "session" or one.session_id in (None, about.session_id))
     ]
@@ -267,7 +267,7 @@ def said_by(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
-def _is_of_another(about: Speaker, older: OlderNote) -> bool:
+def is_of_another(about: Speaker, older: OlderNote | Note) -> bool:
     """Return whether "I" is somebody else in an older note."""
     if about.author is not None and older.author is not None and about.author != older.author:
         return True
@@ -300,7 +300,7 @@ def _found(
 def _share(given: NoteInput, content: str, older: Note) -> bool:
     """Return whether two notes are of one scope; which of the open ones it is may have been inferred."""
     scope = scope_of(given, content)
-    return scope == older.scope or (given.scope is None and {scope, older.scope} <= _OPEN)
+    return scope == older.scope or (given.scope is None and {scope, older.scope} <= OPEN_SCOPES)
 
 
 def note_conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:

@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
-from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, are_forms, whither
+from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.values import HAVE
 from shelfd.memory.knowledge.evolution.verdicts import SAME, USE, Judgement, updated
+from shelfd.memory.knowledge.evolution.word_forms import are_forms
 
 _LONGEST: Final = 16  #: words of a statement that is looked at
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -205,6 +206,8 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     before = attribute_of(old)
     if before is None or told.about != before.about:
         return None
+    if new.amounts != old.amounts and any(word[0] == "#" for word in new.subject):
+        return None  # chapter four, and chapter fourteen
     if not told.is_noun and not before.is_noun:
         if _is_somewhere(new) or _is_somewhere(old):
             return None

@@ -67,6 +67,12 @@ def _are_mere_places(new: Statement, old: Statement) -> bool:
     if not places().isdisjoint((*new.core, *old.core)):
         return False
     words = lexicon(new.language)
+    if (
+        new.link != old.link
+        and words.alike(new.verb, words.home)
+        and not words["nearby"].isdisjoint((*new.link.split(), *old.link.split()))
+    ):
+        return False  # who lives above a bakery may live near the station
     mere = words["spots"] | words["put"] | {"the", "a", "to"}
     if new.language == "en":
         hangs = all(each.verb != "be" or "on" not in each.link.split() for each in (new, old))

@@ -153,6 +153,8 @@ def _by_pattern(
         gone = _without_reason(gone, lexicon)
     verb = found.get("v") or ""
     verb = lexicon.verbs.get(verb, (verb, False))[0]
+    if effect is Effect.RENEWED:
+        new = _without_when(new, lexicon)
     link, raw = _link((gone if effect in (_ENDED, _LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
@@ -199,6 +201,12 @@ def _without_reason(gone: str, lexicon: AlphabeticLexicon) -> str:
     words = lexicon.lately.sub("", f" {gone}").split()
     end = next((at for at, word in enumerate(words) if at and word in lexicon.lists["reasons"]), len(words))
     return " ".join(words[:end])
+
+
+def _without_when(new: str, lexicon: AlphabeticLexicon) -> str:
+    """Return what something became without when, unless that is a time of its own: "7.2.1 last night"."""
+    left = lexicon.lately.sub("", f" {new}").strip()
+    return left if left and "~" not in new[len(left) :] else new
 
 
 def _is_date(word: str) -> bool:

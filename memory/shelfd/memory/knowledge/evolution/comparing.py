@@ -258,6 +258,19 @@ def _other_of_kind(new: Statement, old: Statement) -> Judgement:
     return _other_name(new, old)
 
 
+def is_another_of_the_kind(new: Statement, old: Statement) -> bool:
+    """Return whether two statements say the same of one subject with another value, which may both be so."""
+    if new.language != old.language or new.subject != old.subject or not new.subject or not new.core or not old.core:
+        return False
+    if (new.verb, new.link, new.value, new.event) != (old.verb, old.link, old.value, old.event):
+        return False
+    is_fact = all(each.positive and each.real and not each.several and not each.adds for each in (new, old))
+    is_fact = is_fact and not old.past and new.effect is old.effect is Effect.SAYS
+    if (new.verb != "be" and not new.link) or new.value in (Value.AMOUNT, Value.TIME):
+        return False  # who owns the beagle may own a rabbit; what is 12 metres wide may be 300 metres long
+    return is_fact and old.rest <= {*new.core, *new.rest} and new.core != old.core and are_told_alike(new, old)
+
+
 def _is_so_at_times(new: Statement, old: Statement) -> bool:
     """Return whether the newer value is only so at some times, or in one of several places: in summer, in staging."""
     if not new.rest or new.now or new.corrects or new.language in ("zh", "ja") or new.value is Value.TIME:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from shelfd.memory.knowledge.evolution.bygone import is_bygone
-from shelfd.memory.knowledge.evolution.comparing import compare
+from shelfd.memory.knowledge.evolution.comparing import compare, is_another_of_the_kind
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.renaming import RENAMED
 from shelfd.memory.knowledge.evolution.statement import Statement
@@ -45,7 +45,20 @@ def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
     renamed = [old for old in told if judged[old.id].reason == RENAMED]
     if len({statement.subject for old in renamed for statement in old.statements}) > 1:
         judged |= {old.id: NOTHING for old in renamed}  # which of them it is, nobody can know
+    if len(said) == 1 and said[0].corrects and all(each.verdict is Verdict.STAYS for each in judged.values()):
+        wrong = [old for old in told if old.when <= new.when and _may_be_corrected(said[0], old)]
+        if len(wrong) == 1:
+            judged[wrong[0].id] = Judgement(Verdict.CORRECTED, "the only one that may be meant")
     return judged
+
+
+def _may_be_corrected(new: Statement, old: Told) -> bool:
+    """Return whether what is said to be a correction may be one of an older note, of whose kind there may be several.
+
+    "Ida is Tom's aunt; the note that says cousin was wrong".
+    """
+    earlier = old.statements
+    return len(earlier) == 1 and is_another_of_the_kind(new, earlier[0])
 
 
 def _judge(new: Told, old: Told) -> Judgement:

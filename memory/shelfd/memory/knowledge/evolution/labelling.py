@@ -52,7 +52,7 @@ def read_label(sentence: str) -> Statement | None:
     said = _ASIDE.sub("", match["value"])
     if ": " in said:
         return None
-    language = language_of(sentence[: match.end("sign")])  # a value may look like a word of another, as MIT does
+    language = _language_of_label(sentence, match.end("sign"))
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
@@ -81,9 +81,21 @@ def read_label(sentence: str) -> Statement | None:
         found = found._replace(slot=Arity.ONE)
     if value.words.count(",") > (found.slot is Arity.ONE):  # a value and where it is
         found = found._replace(several=True)
-    if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY:
+    is_of_code = found.value is Value.STATE and any(map(str.isdigit, named[0]))  # a ticket's, say
+    if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY or is_of_code:
         return found
     return None
+
+
+def _language_of_label(sentence: str, end: int) -> str:
+    """Return the language of a label that ends at *end*: a value may look like a word of another, as MIT does.
+
+    French has a blank before a colon: where there is one, the value may tell that the label is French.
+    """
+    language = language_of(sentence[:end])
+    if language != "fr" and " :" in sentence and language_of(sentence) == "fr":
+        return "fr"
+    return language
 
 
 def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
@@ -166,6 +178,8 @@ def _value(text: str, label: SentenceWords, words: AlphabeticLexicon) -> Sentenc
         return SentenceWords(["#"], {0: float(text)}, frozenset())  # a code, and no year
     text = reword(text, text.lower().split(), words)
     every = tokenise(f": {text}", words)
+    while len(every.words) > 2 and every.words[1] in words["fillers"] and not every.amounts:
+        every = every._replace(words=[every.words[0], *every.words[2:]])  # "still open"
     if len(every.words) > 2 and every.words[2][0] == "~" and every.words[1] in words["rhythms"]:
         every = every._replace(words=every.words[1:])  # "daily 9:15"; the colon's place
     amounts = {at - 1: amount for at, amount in every.amounts.items()}
@@ -202,7 +216,8 @@ def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:
         return False
     if label[0] in words["headings"] and (len(label) == 1 or label[1] in words["prepositions"]):
         return False
-    if label[-1] in words["announcing"]:
+    is_mine = len(label) > 1 and words["self"].issuperset(label[:-1])
+    if label[-1] in _announcing() or (is_mine and label[-1] in words["correction_heads"]):
         return False
     if all(word[0] in "#~" or word in words["prepositions"] for word in label):
         return False
@@ -233,6 +248,12 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
 def _attributes() -> frozenset[str]:
     """Return what has one value at a time, in all languages: a line of three words does not say which is its own."""
     return frozenset(word for each in ALPHABETIC for word in words_of(each, "nouns", "modifiers"))
+
+
+@cache
+def _announcing() -> frozenset[str]:
+    """Return what says that a change follows, in all languages: two words do not always tell theirs."""
+    return frozenset(word for each in ALPHABETIC for word in words_of(each, "announcing"))
 
 
 @cache

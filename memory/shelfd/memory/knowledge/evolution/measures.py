@@ -14,13 +14,13 @@ from itertools import filterfalse
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.ages import ages_of, in_years, may_be_age
-from shelfd.memory.knowledge.evolution.amounts import singular
 from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load, units
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, Verdict, updated
 from shelfd.memory.knowledge.evolution.weekdays import days_of, week, weekday_of
+from shelfd.memory.knowledge.evolution.word_forms import are_forms
 
 #: Words of a statement whose measure is looked at: longer ones are seldom said twice alike.
 _LONGEST: Final = 16
@@ -28,6 +28,7 @@ _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+){1,3}")
 _CODE: Final = re.compile(r"[a-z]{1,2}-?\d{1,4}")  #: of a gate, a room, a seat
 _YEAR: Final = re.compile(r"~\d{4}")
+_HOST: Final = "address"
 _LONGEST_CODE: Final = 7  #: characters
 _LETTERS: Final = 3  #: no value that shows what it is begins with so many
 # By a name of this module it is found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -56,7 +57,8 @@ class Measure(NamedTuple):
 
 def measured(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of what measures the same in other words; None if it does not."""
-    if _is_of_others(new, old):
+    is_of_others = new.subject.isdisjoint(old.subject) and (new.subject | old.subject).isdisjoint((ME, US, "there"))
+    if is_of_others and (new.language not in ALPHABETIC or not _share_a_form(new, old)):
         return None  # who owes somebody two coins is owed none
     measure = measure_of(new)
     before = None if measure is None else measure_of(old)
@@ -81,13 +83,9 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     return updated(new, "another measure")
 
 
-def _is_of_others(new: Statement, old: Statement) -> bool:
-    """Return whether two statements are of different subjects: log retention is of logs."""
-    if not new.subject.isdisjoint(old.subject) or not (new.subject | old.subject).isdisjoint((ME, US, "there")):
-        return False
-    if new.language != "en":
-        return True
-    return frozenset(map(singular, new.subject)).isdisjoint(map(singular, old.subject))
+def _share_a_form(new: Statement, old: Statement) -> bool:
+    """Return whether two subjects have a word in common, be it in another form: a refund, and refunds."""
+    return not _stems(new.subject, new.language).isdisjoint(_stems(old.subject, old.language))
 
 
 def _is_of_another_period(new: Statement, old: Statement) -> bool:
@@ -166,7 +164,7 @@ def _words_and_amounts(statement: Statement) -> tuple[tuple[str, ...], tuple[flo
     An article that counts as well is no amount beside another: "un délai de quatre heures".
     """
     words, amounts = statement.words, statement.amounts
-    if statement.effect in _CHANGING and statement.value in (Value.TIME, Value.AMOUNT):
+    if statement.effect in _CHANGING and (statement.value in _MEASURING or _is_address(statement.core)):
         words = (*sorted(statement.subject), "be", *statement.core)  # "the launch was moved to Monday"
     if len(amounts) == _HOW_MUCH_AND_HOW_OFTEN and "#times" in words:
         counted = [word for word in words if word[0] == "#"]
@@ -177,6 +175,13 @@ def _words_and_amounts(statement: Statement) -> tuple[tuple[str, ...], tuple[flo
         at = words.index("#")
         return (*words[:at], *words[at + 1 :]), amounts[1:]
     return words, amounts
+
+
+_MEASURING: Final = (Value.TIME, Value.AMOUNT)
+
+
+def _is_address(core: tuple[str, ...]) -> bool:
+    return len(core) == 1 and _kind(core[0]) == _HOST
 
 
 def _is_told(statement: Statement) -> bool:
@@ -246,7 +251,7 @@ def _kind(word: str) -> str:
     if not word[-1].isdigit():
         return ""
     if "." in word:
-        return "address" if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
+        return _HOST if _ADDRESS.fullmatch(word) else "version" if _VERSION.fullmatch(word) else ""
     return "code" if len(word) <= _LONGEST_CODE and _CODE.fullmatch(word) else ""
 
 
@@ -270,7 +275,10 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
     found.pop(US, None)
     if len(found) > OF_SPEAKER:
         found.pop(ME, None)  # "my levothyroxine dose in the morning" is found without whose it is
-    return found if found.keys() - {ME} else {}
+    if found.keys() - {ME}:
+        return found
+    own = _own(language).get(kind, NOBODY).intersection(words) if found else NOBODY
+    return {**found, f"={kind}": min(own)} if own else {}  # "I weigh 71 kilos"
 
 
 OF_SPEAKER: Final = 2  #: words from which on it does not matter whether it is the speaker's
@@ -312,47 +320,6 @@ def whither(word: str) -> str:
 _TO: Final = ("to ", "nach ", "hasta ", "vers ")
 
 
-def are_forms(words: frozenset[str], language: str) -> bool:
-    """Return whether words, each of which only one of two statements has, are forms of the same words.
-
-    Names may have one stem as well: Olivia, and Olivier.
-    """
-    forms: dict[str, list[str]] = {}
-    for word in words:
-        forms.setdefault(stem(word, language), []).append(word)
-    ends = _ENDS[language]
-    for each in forms.values():
-        letters = enumerate(zip(*each, strict=False))
-        common = next((at for at, some in letters if len({*some}) > 1), min(map(len, each)))
-        if any(word[common:] not in ends for word in each):
-            return False
-    return not _may_be_names(words, language)
-
-
-def _may_be_names(words: frozenset[str], language: str) -> bool:
-    """Return whether words that differ in their last letter may be names of two: Ceibo and Ceiba."""
-    if language not in _PAIRED:
-        return False
-    one, other = _PAIRED[language]
-    lists = lexicon(language).lists
-    known = (word for name in ("modifiers", "nouns", "personal", "offices", "qualities") for word in lists[name])
-    both = {word for word in words if word.endswith(one) and word[: len(word) - len(one)] + other in words}
-    return bool(both) and both.isdisjoint(known)
-
-
-#: In what names end that are a man's and a woman's: Ceibo and Ceiba, Paul and Paule.
-_PAIRED: Final = {"es": ("o", "a"), "fr": ("", "e")}
-
-
-#: In what the forms of one word differ: plurals, cases, genders.
-_ENDS: Final = {
-    "en": frozenset(("", "s", "es", "ed", "ing", "e", "d", "y", "ies", "ly", "al", "er", "ers")),
-    "de": frozenset(("", "e", "en", "n", "er", "ern", "es", "s", "em", "in", "innen")),
-    "es": frozenset(("", "s", "es", "o", "a", "os", "as", "e")),
-    "fr": frozenset(("", "s", "e", "es", "x", "al", "aux")),
-}
-
-
 @cache
 def _said_by(language: str, kind: str) -> frozenset[str]:
     """Return words, and stems, that say nothing which a value of *kind* does not."""
@@ -384,6 +351,13 @@ _NEEDED: Final = {
 
 def _stems(words: Iterable[str], language: str) -> frozenset[str]:
     return frozenset([stem(word, language) for word in words])
+
+
+@cache
+def _own(language: str) -> Mapping[str, frozenset[str]]:
+    """Return kind -> words that say what is measured where nothing but whose it is is said beside: "my weight"."""
+    said: dict[str, str] = load(f"{language}.json").get("own_measures", {})
+    return {kind: frozenset(words.split()) for kind, words in said.items()}
 
 
 @cache

@@ -90,8 +90,8 @@ def _is_the_opposite(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja") or new.event or old.event or len(new.words) != len(old.words):
         return False
     words = lexicon(new.language)
-    if new.verb == "be" or new.verb in words["many"]:
-        return False
+    if new.verb == "be" or (new.verb in words["many"] and not (new.now and new.verb in words["running"])):
+        return False  # what is liked may be both
     differing = [(one, other) for one, other in zip(new.words, old.words, strict=True) if one != other]
     return len(differing) == 1 and differing[0][1] in words.opposites.get(differing[0][0], ())
 

@@ -28,10 +28,27 @@ _new: Final = tuple.__new__
 END: Final = re.compile(
     r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bProf\.\s)(?<!\bSr\.\s)(?<!\bSra\.\s)(?<!\bDra\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
     r"(?<!\bMrs\.\s)(?<!\bM\.\s)(?<!\bMme\.\s)(?<!\bHr\.\s)(?<!\bFr\.\s)(?<!\bNr\.\s)(?<!\bNo\.\s)(?<!\d\.\s)\s*"
-    r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
+    r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b|(?:The|We|I|It|He|She|They|That|This|My|Our|Your|His|Her|But"
+    r"|Die|Der|Das|Wir|Ich|Er|Sie|Es|Mein|Meine|Unser|Unsere|El|La|Los|Las|Lo|Yo|Mi|Mis|Nos|Eso|Le|Les|Il|Elle|On|Nous|Je"
+    r"|Mon|Ma|Mes|Notre|Nos|Son|Sa|Ses|Ce|Cette|[JLCDS]['’]|Désolée?|Pardon)\b)|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
+#: What follows from what was said before is said by itself.
+_SO: Final = re.compile(
+    r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
+    r"|par conséquent |si bien qu(?:e |')|de sorte que |alors (?=(?:le|la|les|on|nous|je|mon|ma)\b|[lj]')"
+    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen|somit|folglich"
+    r"|weshalb|weswegen|sodass|so dass|seither|seitdem|stattdessen) )"
+    r"|(?=(?:(?:jetzt|nun|inzwischen|mittlerweile) (?:sind|\w+t)|also (?:ist|sind|hat|heißt|führt|fährt"
+    r"|\w+(?:zt|gt|tet))) (?:[A-ZÄÖÜ]|(?:d(?:er|ie|as)|unsere?|meine?) )))"
+)
+#: What follows a dash says more of what stands before it, as after a comma; a list or a title has other words there.
+_DASH: Final = re.compile(r"(?<=[^\W_]) [—–] (?=[^\W\dA-Z]|[A-ZÀ-Þ]\w+ [a-zà-ÿ])([^—–]*)$")
+#: What is said to be a correction, as a plain form begins with it, is read as if it stood by itself.
+_CORRECTION: Final = re.compile(r"Correction :\s+(?=\S+ \S+ \S)")
+#: What is said in brackets at the end of a sentence.
+_IN_BRACKETS: Final = re.compile(r" \(([^()]{12,})\)(?=[.!;]?(?:\s|$))")
 #: With what an item of a list, or a line of a log, begins.
 _MARKS: Final = frozenset("[-*•")
 _NUMBER: Final = re.compile(r"\d[\d.,:]*")
@@ -64,6 +81,12 @@ def read(text: str) -> tuple[Statement, ...]:
 
 def sentences_of(text: str) -> list[str]:
     """Cut the text of a language that has spaces between words where its sentences end."""
+    if ", " in text:
+        text = _SO.sub(". ", text)
+    if ")" in text and ": " not in text:
+        text = _IN_BRACKETS.sub(r", \1", text)
+    if not text.isascii() and (" — " in text or " – " in text):
+        text = _DASH.sub(r", \1", text)
     inside = text[:-1]
     may_end = "." in inside or "\n" in text or "?" in inside or "!" in inside or ";" in inside
     return END.split(text) if may_end and _MAY_END.search(text) is not None else [text]
@@ -92,14 +115,20 @@ def _read_sentence(
         words: Those of its language.
         before: What was said before it.
     """
-    if (":" in sentence or "=" in sentence or "->" in sentence) and (lines := read_lines(sentence)):
+    all_words = words_in(sentence, words.language)
+    reworded = reword(sentence, all_words.words, words)
+    if (mark := _CORRECTION.match(reworded)) is not None:
+        corrected, last = _read_sentence(reworded[mark.end() :], words, before)
+        return [each._replace(corrects=True) for each in corrected], last
+    may_be_label = ":" in sentence or "=" in sentence or "->" in sentence
+    if may_be_label and not _is_told(sentence, reworded) and (lines := read_lines(sentence)):
         return lines, None
     if sentence[:1] in _MARKS:
         sentence = unmarked(sentence)
+        all_words = words_in(sentence, words.language)
+        reworded = reword(sentence, all_words.words, words)
     found: list[Statement] = []
     asks = ends_as_question(sentence)
-    all_words = words_in(sentence, words.language)
-    reworded = reword(sentence, all_words.words, words)
     left_out: frozenset[str] = NOBODY
     if reworded is not sentence:
         told, all_words = all_words, words_in(reworded, words.language)
@@ -133,6 +162,11 @@ def _read_sentence(
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words), corrects=True)], None
     return found, last
+
+
+def _is_told(sentence: str, reworded: str) -> bool:
+    """Return whether what stands before a colon is no label: in the plain form there is none."""
+    return ": " in sentence and ": " not in reworded
 
 
 def _with_denied(statement: Statement, said: list[str], words: AlphabeticLexicon, *, is_over: bool) -> Statement:
@@ -289,6 +323,8 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
     told = lexicon_["predicates"]
     if after[0] in lexicon_["clause_subjects"] and not told.isdisjoint(before):
         return True
+    if not told.isdisjoint(before[1:]) and _speaks_of_another(words, at - 1, lexicon_):
+        return True  # "drives a Zoe now, the Clio has broken down"
     return (
         not told.isdisjoint(before)
         and not lexicon_["telling_verbs"].isdisjoint(after[:6])

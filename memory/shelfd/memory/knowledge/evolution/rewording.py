@@ -200,7 +200,11 @@ def reword(sentence: str, words: Collection[str], lexicon_: AlphabeticLexicon) -
         return sentence
     if not sentence.isascii():
         sentence = sentence.replace("’", "'")
-    sentence = _with_state(sentence, words, found, lexicon_.language)
+    told = sentence
+    if ", dass " not in sentence:  # where the verb stands last
+        sentence = _with_state(sentence, words, found, lexicon_.language)
+    has_state = sentence is not told
+    told = sentence
     low = sentence.lower() if sentence.isascii() else ""  # of other letters a pattern may know more than one small one
     for position in sorted({position for word in found for position in triggers.get(word, ())}):
         each = rewordings[position]
@@ -212,7 +216,9 @@ def reword(sentence: str, words: Collection[str], lexicon_: AlphabeticLexicon) -
         plain = each.plain.format(**{name: value or "" for name, value in match.groupdict().items()})
         sentence = f"{sentence[: match.start()]}{plain}{sentence[match.end() :]}"
         low = sentence.lower() if sentence.isascii() else ""
-    return sentence
+    if sentence is told or has_state:
+        return sentence
+    return _with_state(sentence, words, found, lexicon_.language)  # "was, after a check, unlocked"
 
 
 def _states(text: str, words: AlphabeticLexicon) -> bool:

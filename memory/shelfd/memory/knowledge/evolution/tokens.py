@@ -273,6 +273,9 @@ def _amounts(words: list[str], first: int, lexicon: AlphabeticLexicon, proper: f
             at += 1
             continue
         at += 1
+        if match is None and found and found[-1] in lexicon.lists.get("numbered", ()) and value.is_integer():
+            found.append(f"{value:g}")  # chapter nine is chapter 9
+            continue
         following = words[at] if at < len(words) else ""
         if not (is_code and found[-1] in lexicon.lists["be"]) and (date := date_at(word, words, at, found, lexicon)):
             at = date

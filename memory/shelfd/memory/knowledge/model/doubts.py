@@ -1,5 +1,8 @@
 """Job: what rules left open when a note was remembered, decided by a language model.
 
+Rules find an older note by what both state, in words that they know; most changes that people tell in their own words
+they do not see. A model is shown the older notes that recall finds by the new one's words, too.
+
 Notes that are remembered while a job waits or is at work join it, so that many are decided by few questions. Each
 decision is a change of the job's run, which can be taken back.
 """
@@ -13,6 +16,7 @@ from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
 from shelfd.memory.knowledge.evolution.applying import Evolved
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Verdict
+from shelfd.memory.knowledge.model.alike import OLDER, older_like
 from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, OpenStatement, Operation, decisions_by_model
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -25,8 +29,6 @@ EVOLUTION: Final = JobKind("evolution", can_end_early=True)
 #: Notes that join one job; of these, how many one question is about.
 _MOST: Final = 200
 _AT_ONCE: Final = 20
-#: Older notes that one is compared with.
-OLDER: Final = 6
 #: How often a model that cannot be reached is asked, until what rules decided stands.
 _ATTEMPTS: Final = 4
 
@@ -37,20 +39,27 @@ class Doubt(NamedTuple):
     nugget: str
     note: tuple[str, int]
     older: Sequence[tuple[str, int]]
+    seeks: bool  #: those that recall finds by its words are looked at, too
 
 
-def doubt_of(tx: Transaction, evolved: Evolved) -> Doubt | None:
+def doubt_of(tx: Transaction, evolved: Evolved, *, seeks: bool) -> Doubt | None:
     """Return what rules left open of a note that was just stored: older ones that may be about the same, or contradict.
 
     None if they left nothing open, or no language model may see it.
+
+    Args:
+        tx: The transaction that stored it.
+        evolved: What became of it by the rules.
+        seeks: Whether older notes that are like it are looked for, if it is no fact and the rules had it replace none.
     """
     note, judged = evolved.note, evolved.judged
     left = [note_id for note_id, one in judged.items() if one == ADDS or one.verdict is Verdict.CONFLICT]
-    nugget = tx.nugget(note.nugget) if left else None
+    seeks = seeks and evolved.status == "created" and not note.quarantined and note.key is None
+    nugget = tx.nugget(note.nugget) if left or seeks else None
     if nugget is None or nugget.local_only:
         return None
     older = sorted(tx.rows.notes.by_ids(left).values(), key=lambda one: -one.row)[:OLDER]
-    return Doubt(note.nugget, (note.id, note.rev), [(one.id, one.rev) for one in older])
+    return Doubt(note.nugget, (note.id, note.rev), [(one.id, one.rev) for one in older], seeks)
 
 
 def with_decision(view: View, outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +82,8 @@ def put_doubt(tx: Transaction, doubt: Doubt, origin: Origin) -> str:
         doubt: What is open.
         origin: Who remembered it.
     """
-    piece = {"nugget": doubt.nugget, "note": list(doubt.note), "older": [list(one) for one in doubt.older[:OLDER]]}
+    older = [list(one) for one in doubt.older[:OLDER]]
+    piece = {"nugget": doubt.nugget, "note": list(doubt.note), "older": older, "seeks": doubt.seeks}
     for _, job in tx.rows.jobs.page(unfinished=True, before=None, limit=1, kind=EVOLUTION.name):
         number = job.cursor["total"]
         if job.principal == origin.principal and not job.cursor["closed"] and number < _MOST:
@@ -103,7 +113,12 @@ async def _decide_next(work: Work) -> None:
     done = work.cursor["done"]
     page = work.shelf.view.jobs.pieces(work.job.id, after=done - 1, limit=_AT_ONCE)
     pieces = [*takewhile(lambda piece: piece["nugget"] == page[0][1]["nugget"], (piece for _, piece in page))]
-    known = [_known(work, piece) for piece in pieces]
+    if any(map(_seeks, pieces)):
+        await work.shelf.reach(None)
+    known: list[OpenStatement | None] = []
+    for piece in pieces:
+        known.append(_known(work, piece))
+        await asyncio.sleep(0)  # to look for notes takes a millisecond or some
     open_ = [one for one in known if one is not None]
     operations = await _asked(work, open_, pieces[0]["nugget"]) if open_ else []
     by_text = iter(operations)
@@ -127,14 +142,22 @@ def _known(work: Work, piece: Mapping[str, Any]) -> OpenStatement | None:
     ids = [note_id for note_id, _ in (piece["note"], *piece["older"])]
     notes = view.notes.by_ids(ids)
     note = notes.get(ids[0])
+    if note is None or not note.live or note.rev != piece["note"][1]:
+        return None
     older = [
         one
         for note_id, rev in piece["older"]
         if (one := notes.get(note_id)) is not None and one.rev == rev and one.live
     ]
-    if note is None or not note.live or note.rev != piece["note"][1] or not older:
+    if _seeks(piece):
+        older += [one for one in older_like(work.shelf, note, k=OLDER) if one.id not in ids][: OLDER - len(older)]
+    if not older:
         return None
     return OpenStatement(f"{note.title}: {note.content}" if note.key else note.content, older)
+
+
+def _seeks(piece: Mapping[str, Any]) -> bool:
+    return bool(piece.get("seeks"))  # a piece that an older daemon left has none
 
 
 async def _asked(work: Work, facts: Sequence[OpenStatement], nugget: str) -> Sequence[Operation | None]:
