@@ -9,9 +9,11 @@ from shelfd.memory.knowledge.evolution.bygone import is_for_a_while
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated
-from shelfd.memory.knowledge.evolution.statement import Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal, Word
 
+#: In what German nouns end that tell that something was booked.
+_BOOKINGS: Final = ("buchung", "reservierung")
 #: How a note may say that one of many has ended, or that something was not so for once.
 _FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)
 _NO_LONGER: Final = ("ya", "plus", "mehr")  #: words that begin what is no longer so, beside those of denial
@@ -64,7 +66,12 @@ def _is_named(found: Withdrawal, old: Statement, said: Repeated, words: Alphabet
         return of is None or _is_in(of, old, said)  # the lease for the house next to the garage
     if head is not None and not _BESIDE.isdisjoint(old.link.split()):
         return not {*head}.isdisjoint(said.of_whom)  # what is above the bakery is there without it
-    return head is None or _is_in(head, old, said)
+    if head is None or _is_in(head, old, said):
+        return True
+    if not head[0].endswith(_BOOKINGS) or words.lists.get("arranged", NOBODY).isdisjoint(old.words):
+        return False
+    what = told[told.index(head) - 1] if told[0] != head else ("", "")
+    return not what[1] or _is_in(what, old, said)  # what was booked, and not a place to park there
 
 
 def _is_of_what_is_said(
@@ -90,7 +97,8 @@ def _is_of_what_is_said(
 
 
 def _is_in(head: Word, old: Statement, said: Repeated) -> bool:
-    return not {*head}.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
+    told = {*head, head[1].removeprefix("*")}  # whose membership has ended was a member
+    return not told.isdisjoint(said.forms | said.of_whom | old.subject | {*old.words})
 
 
 def _head(told: Sequence[Word], words: AlphabeticLexicon, known: Cues) -> tuple[Word | None, bool]:

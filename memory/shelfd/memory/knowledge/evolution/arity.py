@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.manner import is_abstract
 from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Value
@@ -161,7 +162,15 @@ def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str],
         return True
     if head in lexicon.lists["concrete_nouns"]:
         return not proper.isdisjoint(core)
+    if lexicon.language == "de" and _is_compound_attribute(head, lexicon):
+        return True
     return _has_part([head], lexicon.noun_parts) or _is_attribute(subject, head, core, proper, lexicon)
+
+
+def _is_compound_attribute(head: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a German noun ends in one of which there is one value, and which is nobody: "Projektstart"."""
+    *first, last = parts_of(head)
+    return bool(first) and last in lexicon.lists["nouns"] and last not in lexicon.lists["relations"]
 
 
 def _is_attribute(
@@ -200,7 +209,9 @@ def is_make_of(subject: list[str], core: tuple[str, ...], proper: frozenset[str]
     head = head_of(subject, lexicon)
     if head in lexicon.lists["concrete_nouns"]:
         return True
-    return lexicon.language != "de" and _is_attribute(subject, head, core, proper, lexicon)
+    if lexicon.language == "de":
+        return len(parts := parts_of(head)) > 1 and parts[-1] in lexicon.lists["concrete_nouns"]
+    return _is_attribute(subject, head, core, proper, lexicon)
 
 
 def head_of(words: list[str], lexicon: AlphabeticLexicon) -> str:

@@ -6,10 +6,11 @@ value. Where the first is the same and the values are not, the newer one holds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.compounds import parts_of
+from shelfd.memory.knowledge.evolution.compounds import FAVOURITE, parts_of
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, whither
@@ -47,7 +48,7 @@ def may_be_told_otherwise(statement: Statement) -> bool:
     language, subject, verb, link, core, *_ = statement
     if not core or not subject or language not in ALPHABETIC:
         return False
-    return verb != "be" or bool(link) or not _known(language).told_otherwise.isdisjoint(subject)
+    return verb != "be" or bool(link) or _is_named(subject, language, _known(language).told_otherwise)
 
 
 def attribute_of(statement: Statement) -> Attribute | None:
@@ -71,7 +72,7 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_labelled or (link == "de" and not known.nouns.isdisjoint(subject)):
         key = ""  # "la resolución es de 720p", and not what it is made of
     is_told = key or held or has or is_used or is_labelled
-    if not is_told and (verb != "be" or link or known.nouns.isdisjoint(subject)):
+    if not is_told and (verb != "be" or link or not _is_named(subject, language, known.nouns)):
         return None  # as most
     if value is not _NAME and not _is_named_as(value, subject, core, rest, known):
         return None
@@ -94,6 +95,17 @@ def attribute_of(statement: Statement) -> Attribute | None:
     if is_of_role and first.endswith(_DONE[language]):
         return None  # "the night shift is paid double" says of nobody that it is theirs
     return _told(language, (*subject, *rest), key, frozenset(core), is_noun=not key)
+
+
+def _is_named(subject: frozenset[str], language: str, nouns: AbstractSet[str]) -> bool:
+    """Return whether a word is one of *nouns*, or in German ends in one, or names a favourite: "Projektstart"."""
+    if not nouns.isdisjoint(subject):
+        return True
+    return language == "de" and any(
+        word[:_ALIKE].isalpha()
+        and (word.startswith(FAVOURITE) or (parts_of(word)[0] != word and parts_of(word)[-1] in nouns))
+        for word in subject
+    )
 
 
 def _is_named_as(
@@ -146,7 +158,7 @@ def owned(statement: Statement) -> frozenset[str]:
     if not rest or not (has or verb in known.using):  # as most
         return NOBODY
     is_as = _AS[language] in words and not known.nouns.isdisjoint(rest)
-    is_for = len(rest) <= _PURPOSE and _FOR[language] in words and not known.purposes.isdisjoint(rest)
+    is_for = len(rest) <= _PURPOSE and not _FOR[language].isdisjoint(words) and not known.purposes.isdisjoint(rest)
     return subject | rest if is_as or is_for else NOBODY
 
 
@@ -281,7 +293,12 @@ _DONE: Final = {
     "fr": ("ee", "ees", "ie", "ue"),
 }
 _AS: Final = {"en": "as", "de": "als", "es": "como", "fr": "comme"}
-_FOR: Final = {"en": "for", "de": "fur", "es": "para", "fr": "pour"}
+_FOR: Final = {
+    "en": frozenset(("for",)),
+    "de": frozenset(("fur", "zu", "zum", "zur")),
+    "es": frozenset(("para",)),
+    "fr": frozenset(("pour",)),
+}
 _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _CODE: Final = 5  #: letters of a code, as of a licence plate
 _ALIKE: Final = 4  #: letters that forms of one word begin with

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.marking import WITH, WITHOUT
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
@@ -60,6 +60,8 @@ def _are_mere_places(new: Statement, old: Statement) -> bool:
 
     A thing has one place even where nothing says that it is another now, but it may be in a town and behind a door.
     """
+    if new.verb == "be" and new.subject.issubset((ME, US)):
+        return False  # who is in a town may be in a reading group
     if not (old.rest <= {*new.core, *new.rest} or _is_described(new, old)):
         return False
     if not old.rest.isdisjoint(new.core):

@@ -10,7 +10,7 @@ from shelfd.memory.knowledge.evolution.marking import find_marks, marked
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, form_of, is_participle, progressive, with_verb
 from shelfd.memory.knowledge.evolution.whom import subject_end, subject_of, unnamed
-from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned
+from shelfd.memory.knowledge.evolution.wordorder import in_order, straightened, turned, with_particle
 
 _LONGEST: Final = 40  #: words of a clause that is compared
 # By a name of this module they are found in a tenth of the time that Python 3.11 takes to find an enumeration's member.
@@ -60,10 +60,7 @@ def read_clause(
                 return marked(statement, marks), found["s"].split()
     words, at = _with_its_verb(words, proper, lexicon, before)
     if not before and (speaker := unnamed(words, lexicon)):
-        unsaid = lexicon.lists["unsaid"]
-        verb, *after = (word for word in words if word not in unsaid)
-        statement = stated([], verb, after, amounts, proper, lexicon)
-        return marked(statement._replace(subject=frozenset((speaker,))), marks), []
+        return marked(_said_of(speaker, words, amounts, proper, lexicon), marks), []
     if at is None:
         return marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: subject_end(words, at, lexicon)]
@@ -73,6 +70,18 @@ def read_clause(
     if len(own) < at and (lexicon.language == "fr" or words[at] in _ALIKE) and _is_done(words, at, lexicon):
         statement = statement._replace(event=True)
     return marked(statement, marks), own
+
+
+def _said_of(
+    speaker: str, words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement:
+    """Read a clause that begins with its verb, which tells of whom it speaks."""
+    unsaid = lexicon.lists["unsaid"]
+    verb, *after = (word for word in words if word not in unsaid)
+    statement = stated([], verb, after, amounts, proper, lexicon)
+    if statement.verb == "be" and statement.link:
+        statement = statement._replace(slot=Arity.MANY)  # "soy de Bilbao", "soy del Athletic"
+    return statement._replace(subject=frozenset((speaker,)))
 
 
 def _is_done(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
@@ -133,10 +142,15 @@ def _by_pattern(
         words = subject.split()
         if gone.startswith("statt "):
             words, gone = [*words, "statt"], gone[len("statt ") :]  # "findet im Garten statt statt im Saal"
+        gone = gone.partition(" , ")[0]
         at = find_verb(words, lexicon, proper)
         if at is None:
             return Statement(lexicon.language)
-        said = stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        verb = words[at]
+        if not lexicon.verbs.get(verb, ("", False))[1]:  # what was done once is told of that time
+            words = straightened(words, at, lexicon, proper)
+            at = words.index(verb)
+        said = stated(words[:at], verb, words[at + 1 :], amounts, proper, lexicon)
         counted = [word for word in words if word[0] == "#"]
         if not said.event and all(map(_has_unit, counted)):  # what was done once is told with both amounts
             said = said._replace(amounts=tuple(amounts[: len(counted)]))
@@ -259,8 +273,8 @@ def stated(
     lemma, told = ("be", verb in lists["be_past"]) if is_be else form_of(verb, lexicon)
     if language != "en" and verb in lists["perfect"] and after and after[-1].endswith(("t", "en", "ado", "ido")):
         told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
-    if language == "de" and not is_be and len(after) > 1 and _is_particle(after[-1], lemma, lexicon):
-        lemma, after = after[-1] + lemma, after[:-1]  # "findet im Saal statt"
+    if language == "de" and not is_be:
+        lemma, after = with_particle(lemma, after, proper, lexicon)
     date: list[str] = []
     if subject and subject[0] in lists["prepositions"] and any(word[0] == "~" for word in subject):
         date = _date_of(subject)
@@ -270,7 +284,7 @@ def stated(
     if is_be and language == "de":
         raw_after = in_order(raw_after, lexicon, proper)
     if is_be:
-        subject, raw_after = turned(subject, raw_after, proper, lexicon)
+        subject, raw_after, proper = turned(subject, raw_after, proper, lexicon)
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
@@ -325,13 +339,6 @@ def _is_told_of(
     if not link and is_make_of(subject, core, proper, lexicon):
         return False
     return is_indefinite or lexicon.lists["modifiers"].isdisjoint(subject)  # "the main target is shipping"
-
-
-def _is_particle(word: str, lemma: str, lexicon: AlphabeticLexicon) -> bool:
-    """Return whether a German verb stands in two parts: "findet statt", and not "hat den Schweregrad hoch"."""
-    lists = lexicon.lists
-    is_state = word in lexicon.states and lemma in lists["have"] | lists["wanting"]
-    return word in lists["particles"] and not is_state
 
 
 def _is_spot(link: str, core: tuple[str, ...], value: list[str], lexicon: AlphabeticLexicon) -> bool:

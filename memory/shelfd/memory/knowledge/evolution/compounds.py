@@ -7,7 +7,8 @@ from shelfd.memory.knowledge.evolution.lexicon import lexicon
 
 _WORDS: Final = 4_096  #: whose parts are kept
 _SHORTEST: Final = 3  #: letters of a first part
-_FAVOURITE: Final = "lieblings"
+FAVOURITE: Final = "lieblings"
+_SORT: Final = "sorte"
 _PREFERRED: Final = "bevorzugt"
 
 
@@ -20,8 +21,9 @@ def parts_of(word: str) -> tuple[str, ...]:
     if not word.isalpha():
         first, _, last = word.rpartition("-")
         return (first, last) if first and last in lexicon("de").lists["heads"] else (word,)
-    if word.startswith(_FAVOURITE) and len(word) > len(_FAVOURITE) + _SHORTEST:
-        return _PREFERRED, word[len(_FAVOURITE) :]
+    if word.startswith(FAVOURITE) and len(word) >= len(FAVOURITE) + _SHORTEST:
+        liked = word[len(FAVOURITE) :].removesuffix(_SORT)  # a favourite "Eissorte" is a favourite "Eis"
+        return (_PREFERRED, liked) if liked else (_PREFERRED,)
     lists = lexicon("de").lists
     heads = lists["heads"]
     for at in range(_SHORTEST, len(word) - _SHORTEST):  # the longest last part is the first that is found

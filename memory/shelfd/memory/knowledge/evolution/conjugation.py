@@ -49,15 +49,15 @@ def plain_third(verb: str) -> str:
     if verb.endswith(("ar", "er")):
         return verb[:-1]
     if verb.endswith(("en", "rn", "ln")) and "-" not in verb:
-        return f"{verb.removesuffix('n').removesuffix('e')}t"
+        stem = verb.removesuffix("n").removesuffix("e")
+        return f"{stem}{_german_link(stem)}t"
     return verb
 
 
 def _german(infinitive: str) -> Iterator[VerbForms]:
     particle, _, verb = infinitive.rpartition("-")
     stem = verb[:-2] if verb[-2:] == "en" else verb[:-1]
-    is_hard = stem[-1] in "dt" or (stem[-1] in "mn" and (stem[-2] not in "aeioulrhmn" or stem[-3:-1] == "ch"))
-    link = "e" if is_hard else ""  # "arbeitet", "zeichnet"
+    link = _german_link(stem)
     first = f"{stem[:-2]}l" if stem[-2:] == "el" else stem
     present, told = (f"{first}e", f"{stem}{link}t"), (f"{stem}{link}te", f"{stem}{link}ten")
     is_bare = verb.endswith("ieren") or verb.startswith(_INSEPARABLE)
@@ -66,6 +66,12 @@ def _german(infinitive: str) -> Iterator[VerbForms]:
     if particle:
         apart = (particle + present[1], particle + told[0], particle + told[1], particle + participle)
         yield VerbForms(particle + verb, apart[:1], apart[1:])
+
+
+def _german_link(stem: str) -> str:
+    """Return what stands between the stem of a German verb and its ending: "arbeitet", "zeichnet"; "" mostly."""
+    is_hard = stem[-1] in "dt" or (stem[-1] in "mn" and (stem[-2] not in "aeioulrhmn" or stem[-3:-1] == "ch"))
+    return "e" if is_hard else ""
 
 
 def _spanish(marked: str) -> Iterator[VerbForms]:

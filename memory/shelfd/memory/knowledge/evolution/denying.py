@@ -1,5 +1,7 @@
 """What "not X", "instead of X" says of an older statement."""
 
+from typing import Final
+
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable, is_one_role
 from shelfd.memory.knowledge.evolution.effects import is_done_with
 from shelfd.memory.knowledge.evolution.lexicon import lexicon
@@ -25,6 +27,8 @@ def by_denial(new: Statement, old: Statement) -> Judgement | None:
         fits = new.subject == old.subject and says_alike(new.language, new.verb, old.verb) and not old.several
         if fits and (new.link, new.core) == (old.link, old.core) and new.denied <= old.rest <= new.denied | new.rest:
             return updated(new, "done otherwise now")  # to Rome by plane instead of by train
+        if fits and new.denied == {*old.core} and new.link == old.link and new.rest <= old.rest and _is_for(old):
+            return updated(new, "replaced")
         is_how = new.core == old.core or bool(new.link)  # reminders by mail instead of by text
         beside = old.rest - new.denied if is_how else old.rest
         fits = fits and new.denied <= ({*old.core} | old.rest if is_how else {*old.core})
@@ -43,6 +47,18 @@ def by_denial(new: Statement, old: Statement) -> Judgement | None:
     if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
         return updated(new, "said not to be so" if new.corrects else "no longer so")
     return None
+
+
+def _is_for(old: Statement) -> bool:
+    """Return whether beside its value a statement says only what that is for: MongoDB as the database."""
+    if old.link or old.language in ("zh", "ja"):
+        return False
+    told = lexicon(old.language)["prepositions"].intersection(old.words)
+    return bool(told) and told <= _PURPOSES
+
+
+#: Prepositions before what something is used as, or for.
+_PURPOSES: Final = frozenset(("as", "for", "als", "fur", "zu", "zum", "zur", "como", "para", "comme", "pour"))
 
 
 def _received(words: frozenset[str], new: Statement) -> frozenset[str]:

@@ -178,12 +178,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         fits = _are_among(every, core | _objects(old), old) and _are_among(ended, said, old)
         fits = fits and not only_begins(every, old)
         fits = fits and (not new.link or not old.link or new.link in (old.link, "out of"))
-        fits = fits and (
-            bool(new.core)
-            or not old.core
-            or bool(new.verb != "be" and old.link)
-            or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work")
-        )
+        fits = fits and (bool(new.core) or not old.core or bool(new.verb != "be" and old.link) or new.verb in _GIVEN_UP)
     if not fits or old.several:
         return updated(new, "no longer used") if is_done_with(new, ended, old) else ADDS
     return updated(new, "no longer holds")
@@ -218,12 +213,20 @@ def _without_why(new: Statement) -> frozenset[str]:
     return new.rest.difference(words[next(at for at, word in enumerate(words) if word in why) :])
 
 
+#: What somebody gives up altogether, however often they did it.
+_GIVEN_UP: Final = frozenset(
+    "smoke work rauchen joggen rudern reiten klettern angeln stricken fechten kegeln boxen jagen fumar fumer".split()
+)
+#: Before the day since when something is no longer so.
+_SINCE: Final = ("since", "seit", "desde", "depuis")
 #: When something ended.
 _RECENT: Final = frozenset(("yesterday", "gestern", "ayer", "anoche", "hier"))
 
 
 def _without_day(new: Statement) -> Statement:
     """Return a statement without the day on which something ended, which is no part of what did."""
+    if new.link in _SINCE and new.core and all(word[0] == "~" for word in new.core):
+        return new._replace(link="", core=())
     if _RECENT.isdisjoint(new.core):
         return new
     return new._replace(core=tuple(word for word in new.core if word not in _RECENT))

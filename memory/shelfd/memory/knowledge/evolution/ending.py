@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.compounds import parts_of
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, load
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.tokens import words_in
@@ -14,6 +15,8 @@ from shelfd.memory.knowledge.evolution.tokens import words_in
 _PARTS: Final = re.compile(r"[;()\u2013\u2014]| - ")
 
 
+#: In what German nouns end that tell of what was done with, or is the matter with, what they begin with.
+_ARRANGED: Final = ("buchung", "reservierung", "allergie")
 _PARTICIPLES: Final = ("ee", "ees", "es")  #: in what French participles end that are not a man's
 _FEW: Final = 3  #: words after a denial, among which one that tells of an end says that nothing has ended
 _NEAR: Final = 6  #: words before what would tell of an end, among which "not" says that nothing has ended
@@ -59,6 +62,7 @@ class Cues(NamedTuple):
     joined: frozenset[str]  #: what a verb, or what stands with it, says no more by than "is"
     nominal: Mapping[str, str]  #: noun -> the verb, or what somebody is, that it tells of: a subscription
     deeds: Mapping[str, frozenset[str]]  #: verb -> nouns for what is done by it: who flies somewhere makes a trip
+    kinds: Mapping[str, str]  #: noun -> the word for all of its kind: wine is alcohol
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
 
@@ -67,6 +71,11 @@ _SETS: Final = (
     "first", "then", "changed", "wrong", "silent", "implied", "minor", "joining", "people", "instead", "contrasting",
     "restricting", "causes", "stopping", "active",
 )  # fmt: skip
+
+
+def _kinds(data: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each kind of things that a language's *data* list, a colon, and what belongs to it."""
+    return (row.partition(":") for row in data.get("kinds", "").split("|"))
 
 
 @cache
@@ -101,6 +110,7 @@ def cues(language: str) -> Cues:
         nominal=dict([pair.split(":") for pair in data["nominal"].split()]),
         deeds=_deeds(data["deeds"]),
         joined=lists["naming"] | lists["joined"] | {"be"},
+        kinds={word: kind for kind, _, group in _kinds(data) for word in group.split()},
         nameless=frozenset[str]().union(*(lists[name] for name in silent)),
         unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
         **sets,
@@ -157,6 +167,10 @@ def clauses_of(sentence: str, language: str) -> list[Clause]:
                 if told[0]:
                     found.append(Clause(*told, " ".join(told[0])))
                     told = [], []
+                continue
+            if word.endswith(_ARRANGED) and len(parts := parts_of(word)) > 1 and language == "de":
+                told[0].extend(parts)  # the "Mietwagenbuchung" is the booking of a "Mietwagen"
+                told[1].extend([plain(part, words, known) for part in parts])
                 continue
             said = f"#{every.amounts[at]:g}" if at in every.amounts else spoken.get(word, word)
             is_name = at == 0 or word in every.proper

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import stated
-from shelfd.memory.knowledge.evolution.language import language_of
+from shelfd.memory.knowledge.evolution.language import language_of, language_of_label
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, words_of
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement, Value
@@ -52,7 +52,7 @@ def read_label(sentence: str) -> Statement | None:
     said = _ASIDE.sub("", match["value"])
     if ": " in said:
         return None
-    language = _language_of_label(sentence, match.end("sign"))
+    language = language_of_label(sentence[: match.end("sign")], sentence)
     if language not in ALPHABETIC:
         return None
     words = lexicon(language)
@@ -66,6 +66,7 @@ def read_label(sentence: str) -> Statement | None:
         _tells_of_change(label.words, words)
         or not _is_label(named, words)
         or not _is_value(value.words, words, names_one=names_one)
+        or _is_clause(value, words)
     ):
         return None
     if not names_one and (ends := _attribute_ends(value.words, words)):  # "CVE-2026-1182: severity high"
@@ -85,17 +86,6 @@ def read_label(sentence: str) -> Statement | None:
     if len(named) > 1 or match["sign"] == "=" or names_one or found.slot is not Arity.MANY or is_of_code:
         return found
     return None
-
-
-def _language_of_label(sentence: str, end: int) -> str:
-    """Return the language of a label that ends at *end*: a value may look like a word of another, as MIT does.
-
-    French has a blank before a colon: where there is one, the value may tell that the label is French.
-    """
-    language = language_of(sentence[:end])
-    if language != "fr" and " :" in sentence and language_of(sentence) == "fr":
-        return "fr"
-    return language
 
 
 def _tells_of_change(label: list[str], words: AlphabeticLexicon) -> bool:
@@ -208,6 +198,18 @@ def _is_value(said: list[str], words: AlphabeticLexicon, *, names_one: bool) -> 
     if not words["be"].isdisjoint(said) or not words["unreal_words"].isdisjoint(said):
         return False
     return names_one or (words["pronouns"].isdisjoint(said) and words["self"].isdisjoint(said))
+
+
+def _is_clause(value: SentenceWords, words: AlphabeticLexicon) -> bool:
+    """Return whether a German value tells something itself: "fault repaired: the lamp is lit again"."""
+    said, verbs = value.words, words.verbs
+    if words.language != "de" or len(said) < _CLAUSE or not (said[0] in words["determiners"] or said[0] in _TITLES):
+        return False
+    return any(word in verbs and word not in value.proper and word not in words["nouns"] for word in said[2:])
+
+
+_CLAUSE: Final = 4  #: words, at least
+_TITLES: Final = frozenset(("herr", "frau", "dr"))
 
 
 def _is_label(label: list[str], words: AlphabeticLexicon) -> bool:

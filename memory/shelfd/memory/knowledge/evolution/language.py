@@ -54,6 +54,24 @@ def language_of(text: str) -> str:
     return best[0] if len(best) == 1 else _written_as(text, best)
 
 
+def language_of_label(label: str, line: str) -> str:
+    """Return the language of a *label* that a *line* begins with: by its value only if no word of its own speaks.
+
+    A value may look like a word of another language, as MIT does. French has a blank before a colon: where there is
+    one, the value may tell that the label is French.
+    """
+    language = language_of(label)
+    if language != "fr" and " :" in line and language_of(line) == "fr":
+        return "fr"
+    if language != ALPHABETIC[0]:
+        return language
+    shares = telling()[2]
+    said = shares.keys() & _words_of(label)
+    if not said or any(not shares[word] & COUNTED for word in said):  # "Babysitter bei Familie Ott"
+        return language_of(line)
+    return language
+
+
 def _is_german_am(words: Sequence[str]) -> bool:
     """Return whether "am" is the German preposition: in English it follows "I", or an hour."""
     at = words.index("am")
@@ -79,7 +97,7 @@ def _written_as(text: str, languages: Sequence[str]) -> str:
 
 #: Articles that are a word of no other language: "Firmware der Heizung" has as many English words.
 _GERMAN_ONLY: Final = frozenset(
-    ("der", "das", "dem", "eine", "einer", "vom", "zum", "zur", "beim", "von", "ist", "wird")
+    "der das dem eine einer vom zum zur beim von ist wird und nicht sich auf ein ins auch nach bei hat".split()
 )
 _FRENCH_SOUND: Final = re.compile(
     r"ou|ai|oi|eu|au|ss|tt|nn|mm|ph|ent$|ette|elle|ques?$|[eiu]t$|[iu]s$|eur$|[xyu]$|ez$|^les$"

@@ -45,7 +45,8 @@ def manner_of(
 def is_description(value: list[str], core: tuple[str, ...], proper: frozenset[str], words: AlphabeticLexicon) -> bool:
     """Return whether a value says how something is, and names nothing: "reliable", "very kind", "the best"."""
     first, last = core[0], core[0] if words.language in NOUN_FIRST else core[-1]
-    if words.language == "de" and value[0] == first and proper.isdisjoint(core) and "".join(core).isalpha():
+    is_bare = value[0] == first or value[0] in words.lists["definite"]  # "das beste"
+    if words.language == "de" and is_bare and proper.isdisjoint(core) and "".join(core).isalpha():
         return True  # nouns have a capital
     if value[0] == "de" and words.language == "fr" and first.isalpha():
         return True  # "est de Norvège"

@@ -68,7 +68,7 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
         return None
     if measure.minor and before.minor and measure.minor != before.minor:
         return None  # the daily stand-up, and the weekly one
-    if _is_of_another_period(new, old):
+    if _is_of_another_period(new, old) or _is_done_to_another_end(new, old):
         return None
     if not are_forms(measure.said ^ before.said, new.language):
         return None
@@ -81,6 +81,19 @@ def measured(new: Statement, old: Statement) -> Judgement | None:
     if Arity.FIXED in (new.slot, old.slot) or _is_said_alike(new, old):
         return None  # as was seen already
     return updated(new, "another measure")
+
+
+def _is_done_to_another_end(new: Statement, old: Statement) -> bool:
+    """Return whether one says what somebody gets, or weighs, and the other what they pay, or take."""
+    lists = lexicon(new.language).lists if new.language in ALPHABETIC else {}
+    verbs = ((new.verb, old.verb), (old.verb, new.verb))
+    return any(
+        one in lists.get(name, ()) and other in lists.get(end, ()) for name, end in _CONTRARY for one, other in verbs
+    )
+
+
+#: Lists of verbs by which nobody says the same of an amount.
+_CONTRARY: Final = (("gaining", "spending"), ("weighing", "dosing"))
 
 
 def _share_a_form(new: Statement, old: Statement) -> bool:

@@ -20,6 +20,8 @@ def office_of(statement: Statement) -> Office | None:
         return None
     words = lexicon(language)
     offices = words.lists["offices"]
+    if (callings := words.lists.get("callings")) and not words.lists["places"].intersection(statement.words):
+        offices = offices | callings  # who is dentist of Ida; in Ulm there are several
     if offices.isdisjoint(subject) and offices.isdisjoint(core) and not words.feminine:
         return None  # as most
     if statement.value is not Value.NAME or statement.effect is not Effect.SAYS or statement.event or statement.past:
@@ -33,11 +35,14 @@ def office_of(statement: Statement) -> Office | None:
     else:
         what, who = tuple(subject), frozenset(core)
     named = frozenset([words.of_role(word) for word in what])
+    if language == "de" and not (ordinals := words.lists["ordinals"]).isdisjoint(named):
+        named = frozenset([word[:_ORDINAL] if word in ordinals else word for word in named])  # "im zweiten Band"
     if offices.isdisjoint(named) or len(named) < _OFFICE_AND_WHOSE or any(word[0] in "#~" for word in (*named, *who)):
         return None
     return Office(named, who)
 
 
+_ORDINAL: Final = 4  #: letters of an ordinal that are the same in all forms
 _OFFICE_AND_WHOSE: Final = 2  #: words: the captain of what
 
 
@@ -46,4 +51,5 @@ def is_held_by_another(new: Statement, old: Statement) -> bool:
     held, before = office_of(new), office_of(old)
     if held is None or before is None or held.what != before.what:
         return False
-    return held.who.isdisjoint(before.who)
+    titles = lexicon(new.language).lists["titles"]
+    return (held.who - titles or held.who).isdisjoint(before.who)

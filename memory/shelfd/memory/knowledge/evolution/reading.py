@@ -30,7 +30,9 @@ END: Final = re.compile(
     r"(?<!\bMrs\.\s)(?<!\bM\.\s)(?<!\bMme\.\s)(?<!\bHr\.\s)(?<!\bFr\.\s)(?<!\bNr\.\s)(?<!\bNo\.\s)(?<!\d\.\s)\s*"
     r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b|(?:The|We|I|It|He|She|They|That|This|My|Our|Your|His|Her|But"
     r"|Die|Der|Das|Wir|Ich|Er|Sie|Es|Mein|Meine|Unser|Unsere|El|La|Los|Las|Lo|Yo|Mi|Mis|Nos|Eso|Le|Les|Il|Elle|On|Nous|Je"
-    r"|Mon|Ma|Mes|Notre|Nos|Son|Sa|Ses|Ce|Cette|[JLCDS]['’]|Désolée?|Pardon)\b)|(?<=\n)\n*)"
+    r"|Mon|Ma|Mes|Notre|Nos|Son|Sa|Ses|Ce|Cette|[JLCDS]['’]|Désolée?|Pardon|Se|Me|Había|Habíamos|Confundí|Confundimos"
+    r"|Apunté|Anoté|Leí|Fue|Era|Antes|Ahora|Ya|Pero|Su|Sus|Por|Así|Nuestro|Nuestra|Nuestros|Nuestras)\b)"
+    r"|(?<=:\d\d\.\s)\s*(?=[A-ZÁÉÍÓÚÑÄÖÜ])|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
@@ -38,7 +40,8 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 _SO: Final = re.compile(
     r", (?:so (?!that\b|far\b|long\b|as\b|much\b|many\b|dass\b)|donc (?!cette\b|ce\b|seulement\b|uniquement\b)|du coup "
     r"|par conséquent |si bien qu(?:e |')|de sorte que |alors (?=(?:le|la|les|on|nous|je|mon|ma)\b|[lj]')"
-    r"|así que |por lo que |por eso |de modo que |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen|somit|folglich"
+    r"|así que |por (?:lo )?tanto,? |por lo que |por eso |por ello |de modo que |de manera que |con lo cual |conque "
+    r"|en consecuencia,? |c'est pourquoi |(?=(?:deshalb|daher|darum|deswegen|somit|folglich"
     r"|weshalb|weswegen|sodass|so dass|seither|seitdem|stattdessen) )"
     r"|(?=(?:(?:jetzt|nun|inzwischen|mittlerweile) (?:sind|\w+t)|also (?:ist|sind|hat|heißt|führt|fährt"
     r"|\w+(?:zt|gt|tet))) (?:[A-ZÄÖÜ]|(?:d(?:er|ie|as)|unsere?|meine?) )))"
@@ -165,8 +168,8 @@ def _read_sentence(
 
 
 def _is_told(sentence: str, reworded: str) -> bool:
-    """Return whether what stands before a colon is no label: in the plain form there is none."""
-    return ": " in sentence and ": " not in reworded
+    """Return whether a colon parts a statement from a remark, and no label: in the plain form it is gone."""
+    return reworded.count(": ") < sentence.count(": ")
 
 
 def _with_denied(statement: Statement, said: list[str], words: AlphabeticLexicon, *, is_over: bool) -> Statement:
@@ -230,7 +233,9 @@ def _before_as(words: list[str]) -> list[str]:
 def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
     """Return whether a clause only says that something was wrong, and nothing is stated in it."""
     rest = [word for word in clause if word not in words["correction_heads"] and word not in words["fillers"]]
-    return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
+    if len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1]):
+        return True
+    return clause[0] in words["correction_heads"] and words["telling_verbs"].isdisjoint(clause)  # "correction of 4 May"
 
 
 def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterable[tuple[list[str], list[float]]]:
@@ -248,7 +253,7 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if (
             word == ":"
             or (word == "," and _begins_clause(words, at + 1, lexicon_))
-            or (word in _AND and at and (_follows(words, at + 1, lexicon_) or _speaks_of_another(words, at, lexicon_)))
+            or (word in _AND and at and _parts(words, at, lexicon_))
         ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
@@ -263,6 +268,20 @@ def _cut(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple
         if inside:
             amounts = [sentence.amounts[at] for at in inside if at in sentence.amounts]
             yield [words[at] for at in inside], amounts
+
+
+def _parts(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether the conjunction at *at* stands between two clauses."""
+    if _follows(words, at + 1, lexicon_) or _speaks_of_another(words, at, lexicon_):
+        return True
+    if lexicon_.language != "de" or words[at - 1] not in lexicon_.states or lexicon_["be"].isdisjoint(words[1:at]):
+        return False
+    after = [word for word in words[at + 1 :] if word not in lexicon_["fillers"]]
+    is_several = any(words[at - 1] in lexicon_.states.get(word, ()) for word in after)  # red and blue
+    return len(words) > at + _MORE and not is_several and not (len(after) == 1 and after[0] in lexicon_.states)
+
+
+_MORE: Final = 2  #: words behind a conjunction, at least: "ist repariert und wieder im Einsatz"
 
 
 def _follows(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
@@ -325,8 +344,21 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
         return True
     if not told.isdisjoint(before[1:]) and _speaks_of_another(words, at - 1, lexicon_):
         return True  # "drives a Zoe now, the Clio has broken down"
+    if _goes_on_without_subject(after, lexicon_) and not told.isdisjoint(before):
+        return True
     return (
         not told.isdisjoint(before)
         and not lexicon_["telling_verbs"].isdisjoint(after[:6])
         and before[0] not in lexicon_["prepositions"]
     )
+
+
+def _goes_on_without_subject(after: list[str], lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether a verb follows a comma of whom the clause before speaks: "ha vuelto a Lugo, vive en la playa"."""
+    if not lexicon_["spoken_ends"] or len(after) < _SHORTEST or after[1] not in lexicon_["prepositions"]:
+        return False
+    lemma, is_past = lexicon_.verbs.get(after[0], ("", True))
+    return not is_past and lemma in lexicon_["now_functional"]
+
+
+_SHORTEST: Final = 3  #: words of such a clause

@@ -1,7 +1,7 @@
 """What an older statement says, in the forms in which a note that ends it repeats it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -45,7 +45,8 @@ def repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known:
     """
     every = found.every
     parts = [word.split() for word in old.subject]
-    values = list(_values(old, every, known.minor))
+    is_done = bool(known.kinds) and any(words.verbs.get(word, ("",))[0] == old.verb for word in found.said)
+    values = list(_values(old, every, known.minor, known.kinds if is_done else {}))
     rhythms = words["rhythms"] if len(parts) > 1 and words["rhythms"].isdisjoint(every) else NOBODY
     said = (
         [
@@ -87,7 +88,9 @@ def _is_of_others(found: Withdrawal, old: Statement, owner: str, known: Cues) ->
     return False
 
 
-def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) -> Iterator[str]:
+def _values(
+    old: Statement, every: AbstractSet[str], minor: AbstractSet[str], kinds: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the words of a value that a note has to repeat, as one says them that names only numbers.
 
     What is counted it need not count, where it counts nothing, nor say when, where it says no time.
@@ -103,8 +106,8 @@ def _values(old: Statement, every: AbstractSet[str], minor: AbstractSet[str]) ->
         if word[0] == "#":
             if not is_uncounted:
                 yield _number(word[1:], amount, every)
-        elif word in every:
-            yield word
+        elif (told := word if word in every else kinds.get(word, "")) in every:
+            yield told  # who drinks no more alcohol drinks no wine
         elif "-" in word and word.split("-", 1)[0] in lexicon(old.language)["prepositions"]:
             yield word.split("-", 1)[1]  # who is "im-urlaub"
         elif has_version and is_uncounted and _VERSION.fullmatch(word):

@@ -8,10 +8,14 @@ from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
 #: A title of two words to seven.
 _QUOTED: Final = re.compile(r"[\"“„«]\s?((?:[\w'’-]+ ){1,6}[\w'’-]+)\s?[\"”“»]")
 _QUOTED_SIGNS: Final = re.compile('["“„«]')
+#: The same between apostrophes, which stand inside words, too.
+_IN_APOSTROPHES: Final = re.compile(r"(?<![\w'])'((?:[\w-]+ ){1,6}[\w-]+)'(?![\w'])")
 
 
 def with_titles(sentence: str) -> str:
     """Return *sentence* with each title in quotes as one word."""
+    if " '" in sentence:
+        sentence = _IN_APOSTROPHES.sub(_as_one, sentence)
     return sentence if _QUOTED_SIGNS.search(sentence) is None else _QUOTED.sub(_as_one, sentence)
 
 
@@ -27,6 +31,8 @@ _ARTICLES: Final = frozenset("the a an der die das ein eine el la los las un una
 
 def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLexicon) -> tuple[list[str], set[str]]:
     """Return German words with whose something is without the ending that says so: "Svenjas Tablet", "Omas Garten"."""
+    if _SIR in words:
+        words, proper = ["herr" if word == _SIR else word for word in words], proper | {"herr"}
     for at, word in enumerate(words):
         if word[-1] != "s" or len(word) < _GENITIVE or not word.isalpha() or word in lexicon.numbers:
             continue
@@ -39,6 +45,7 @@ def without_genitives(words: list[str], proper: set[str], lexicon: AlphabeticLex
             continue
         before = words[at - 1] if at else ":"
         is_name = before in _BEGINNING or (before in lexicon.lists["prepositions"] and before not in lexicon.contracted)
+        is_name = is_name or (before in lexicon.lists["be"] and _is_owned(words[thing], lexicon))
         is_name = is_name and (word in _KIN or word not in lexicon.plain)
         if is_name and word not in lexicon.lists["names_in_s"]:
             words = [*words[:at], word[:-1], *words[at + 1 :]]
@@ -51,13 +58,24 @@ def _describes(word: str, lexicon: AlphabeticLexicon) -> bool:
     lists = lexicon.lists
     if any(word in lists[name] for name in ("aged", "new", "modifiers", "ordinals")):
         return True
-    return any(word.endswith(end) and word[: -len(end)] in lists["qualities"] for end in ("er", "es", "en", "e"))
+    if any(word.endswith(end) and word[: -len(end)] in lists["qualities"] for end in ("er", "es", "en", "e")):
+        return True
+    is_other = any(word in lists[name] for name in ("no_nouns", "unsaid", "predicates", "particles"))
+    return word[-2:] in _INFLECTED and len(word) > _GENITIVE and not is_other
 
 
+def _is_owned(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a noun names what somebody has, or who somebody is to them: "ist Toms Lieblingsverein"."""
+    lists = lexicon.lists
+    return word.startswith("lieblings") or any(word in lists[name] for name in ("nouns", "concrete_nouns", "offices"))
+
+
+_SIR: Final = "herrn"  #: as one is called of whom something is said
 _OF: Final = ("des", "eines", "meines", "unseres", "deines")
 _KIN: Final = frozenset(
     f"{word}s"
     for word in "opa oma papa mama mutti vati tante onkel vater mutter bruder schwester chef nachbar vermieter".split()
 )
+_INFLECTED: Final = ("er", "es", "en")
 _GENITIVE: Final = 4  #: letters
 _BEGINNING: Final = (":", ",")

@@ -89,8 +89,10 @@ def _is_function_word(low: str, lexicon: AlphabeticLexicon) -> bool:
 
 
 def _plain(low: str) -> str:
-    """Return a folded word without what marks a possessor or the end of an abbreviation."""
+    """Return a folded word without what marks a possessor, the end of an abbreviation or a channel."""
     low = low.strip(".'")
+    if low[:1] == "#" and low[1:2].isalpha():
+        low = low[1:]  # a channel, and no amount
     return low[:-2] if low[-2:] == "'s" else low
 
 
@@ -193,10 +195,13 @@ def _add_unusual(raw: str, words: list[str], proper: set[str], lexicon: Alphabet
         low = _plain(low)
         if not low:
             return False
+        if low[0] == "#" and low[1:2].isalpha():
+            low = low[1:]  # a channel's name, and no amount
+            proper.add(low)
         if "'" in low and (apart := _apart(low, lexicon)) is not None:
             words += apart
             return False
-    is_capital = bool(words) and not raw.islower()
+    is_capital = bool(words) and (raw[0] == "#" or not raw.islower())
     begins = False
     if low in lexicon.marked:
         if low in lexicon.lists["times"] and (low != "may" or (raw[0] == "M" and words)):

@@ -351,7 +351,7 @@ def _is_without_ge(word: str) -> bool:
     return word.startswith(_WITHOUT_GE) or word.endswith("iert")
 
 
-_WITHOUT_GE: Final = ("be", "er", "ver", "ent", "zer")
+_WITHOUT_GE: Final = ("be", "er", "ver", "ent", "zer", "ge", "uber", "unter", "miss", "emp", "wider", "hinter")
 #: What a participle ends in.
 _PARTICIPLES: Final[dict[str, str | tuple[str, ...]]] = {
     "en": "ed",

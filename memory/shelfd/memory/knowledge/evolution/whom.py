@@ -19,6 +19,8 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
             return NOBODY
         if not lists["directions"].isdisjoint(words):
             words = list(_directed(words, lexicon))
+    if lexicon.language == "de" and len(words) > 1:
+        words = _inflected_alike(words, lexicon, proper)
     found = frozenset(words) - lexicon.nameless
     if not lexicon.speaking.isdisjoint(found):
         found = frozenset([lexicon.spoken.get(word, word) for word in found])
@@ -29,6 +31,36 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
     if US in found:
         found = found - {US} or found  # "our budget" is the budget
     return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
+
+
+def _inflected_alike(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> list[str]:
+    """Return German words with those that describe a noun in one form: "die nächste Prüfung", "nächster Termin"."""
+    numbers, nameless, spoken = lexicon.numbers, lexicon.nameless, lexicon.spoken
+    found = [*words]
+    for at in range(len(words) - 2, -1, -1):
+        word, following = words[at], words[at + 1]
+        if word[-2:] not in _INFLECTED or len(word) <= _ADJECTIVE or not word.isalpha():
+            continue
+        if following not in proper and found[at + 1] is following:
+            continue  # no noun follows, nor another adjective
+        is_known = word in nameless or word in spoken or word in numbers
+        if not is_known and (word not in proper if at else _is_adjective(word, lexicon)):
+            found[at] = word[:-1]
+    return found
+
+
+def _is_adjective(word: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word is known to describe what it stands before, though it has a capital as all first words."""
+    lists = lexicon.lists
+    if any(word in lists[name] for name in ("aged", "new", "modifiers", "ordinals")):
+        return True
+    return word.endswith(_DESCRIBING) or word[:-2] in lists["qualities"] or word[:-2] in lexicon.states
+
+
+_INFLECTED: Final = ("er", "es", "en", "em")
+#: In what only those words end that describe something.
+_DESCRIBING: Final = ("licher", "liches", "lichen", "ischer", "isches", "ischen", "ender", "endes", "enden")
+_ADJECTIVE: Final = 4  #: letters, at least one more
 
 
 def _without_kinds(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
@@ -102,6 +134,8 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
             return YOU
     if not first or not (ends := lists["spoken_ends"]):
         return ""  # as in most languages
-    if first[-3:] == "mos" and first in lexicon.verbs:
+    is_be = first in lists["be"]
+    if first[-3:] == "mos" and (is_be or first in lexicon.verbs):
         return US
-    return ME if first[-1] in ends and not lexicon.verbs.get(first, ("", True))[1] else ""
+    is_present = is_be or not lexicon.verbs.get(first, ("", True))[1]
+    return ME if is_present and any(map(first.endswith, ends)) else ""

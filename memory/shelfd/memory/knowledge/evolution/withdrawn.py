@@ -182,12 +182,16 @@ def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     if len(of_kind) > 1 and not of_kind - words["concrete_nouns"] <= found.every:
         return False  # the theme of the terminal is not that of the editor
     is_over = found.kind is Ending.ENDED  # and not only repaired
-    if is_over and (not owner - SPEAKING or found.by not in words["triggers"]):
+    is_whole = is_over and not words.lists.get("given_away", NOBODY).isdisjoint(found.said)
+    if is_over and not is_whole and (not owner - SPEAKING or found.by not in words["triggers"]):
         return False
     changes = {form for word in found.ahead if word[0] in known.changed for form in word}
     others = found.before - owner - said.of_whom - SPEAKING - changes - (said.forms if is_over else NOBODY)
     if not owner <= found.before and not (owner <= SPEAKING and found.is_first and not found.before - changes):
         return False
+    if is_whole:  # "Ida's Pixel 8 was sold"
+        others = others - said.forms - words["given_away"] - words["aged"]
+        others = frozenset([word for word in others if word[0] != "*"])
     return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
@@ -242,7 +246,7 @@ def _may_lack_verb(
             return False
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
-    if _may_have_other_verb(old, words):
+    if _may_have_other_verb(old, words) or _is_put_elsewhere(found, old, words):
         return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
     is_told = said.is_whole and (said.value <= gone or _is_rest_said(found, old, gone, words))
@@ -268,6 +272,19 @@ def _is_rest_said(found: Withdrawal, old: Statement, gone: AbstractSet[str], wor
     return any(value and value <= gone for value in values)
 
 
+def _is_put_elsewhere(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether it is said where something stands instead, and of an older statement's verb that it does more.
+
+    What stands in the hall instead of in the kitchen may still begin in the kitchen.
+    """
+    if found.phrase[0][0] not in words["places"] or cues(found.language).instead.isdisjoint(found.said):
+        return False
+    if old.verb in words["placing"] or old.verb in words["staying"] or old.verb in words["abiding"]:
+        return False
+    told = [words.verbs[word][0] for word in found.said if word in words.verbs]
+    return old.verb not in told and not words["placing"].isdisjoint(told)
+
+
 def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
     """Return whether a word of a value may be the verb, by its form: "läuft", but not "a run"."""
     verbs, nouns = words.verbs, words["noun_verbs"]
@@ -290,8 +307,11 @@ def _is_attended(old: Statement, words: AlphabeticLexicon) -> bool:
 def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: AlphabeticLexicon) -> bool:
     """Return whether what has ended is said of whom an older statement speaks, and not of their mother, say."""
     people, own = cues(found.language).people, said.named
-    if any(word in people and word not in said.of_whom | said.forms for word in found.before):
-        return False
+    if any(
+        word in people and word not in said.of_whom | said.forms and following not in said.of_whom
+        for (word, _), (following, _) in pairwise((*found.ahead, ("", "")))
+    ):
+        return False  # but "our neighbour Ida"
     if not words["others"].isdisjoint(found.before) and words["others"].isdisjoint(said.of_whom):
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
