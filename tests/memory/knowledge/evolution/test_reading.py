@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,3 +63,21 @@ def test_a_line_is_cut_where_its_sentences_end(text: str) -> None:
     if begin < len(text):
         found.append((begin, len(text)))
     assert list(sentences(text)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der die das und mit von zu bei nach aus dem den des ein eine einer Haus.",
+        "The -level of the tank is 4.",
+        "Der -pegel des Tanks ist 4.",
+        "The tank- level- is 40 percent.",
+    ],
+)
+def test_what_is_written_oddly_is_read(text: str) -> None:
+    assert numbered(places_of(read(text), ()), 0).standing
+
+
+@pytest.mark.parametrize(("sentence", "verb"), [("We tour with a van.", "tour"), ("Ida indents Go files.", "indent")])
+def test_a_verb_is_known_though_it_ends_like_a_noun_or_stands_before_a_name(sentence: str, verb: str) -> None:
+    assert [statement.verb for statement in read(sentence)] == [verb]

@@ -17,6 +17,7 @@ _BOOKINGS: Final = ("buchung", "reservierung")
 #: How a note may say that one of many has ended, or that something was not so for once.
 _FOR_ONCE: Final = (Ending.ENDED, Ending.NEVER, Ending.DENIES)
 _NO_LONGER: Final = ("ya", "plus", "mehr")  #: words that begin what is no longer so, beside those of denial
+_BESIDE: Final = frozenset(("above", "beside", "near", "behind", "below", "opposite", "over", "beneath"))
 _DAY: Final = 4  #: letters by which a day of the week is known, with its mark
 _BEGIN: Final = 4  #: letters that the forms of a verb have in common
 
@@ -60,6 +61,11 @@ def _is_named(found: Withdrawal, old: Statement, said: Repeated, words: Alphabet
         return True  # "they have taken the licence from Ida" begins with them
     told = found.phrase[::-1]
     head, _ = _head(told, words, known)
+    if head is not None and head[0] in known.deeds.get(old.verb, ()):
+        of = next((word for word in told[told.index(head) + 1 :] if word[1]), None)
+        return of is None or _is_in(of, old, said)  # the lease for the house next to the garage
+    if head is not None and not _BESIDE.isdisjoint(old.link.split()):
+        return not {*head}.isdisjoint(said.of_whom)  # what is above the bakery is there without it
     if head is None or _is_in(head, old, said):
         return True
     if not head[0].endswith(_BOOKINGS) or words.lists.get("arranged", NOBODY).isdisjoint(old.words):

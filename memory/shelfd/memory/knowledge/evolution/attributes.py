@@ -5,20 +5,20 @@ Helen's favourite restaurant". So two statements are put in one form: the attrib
 value. Where the first is the same and the values are not, the newer one holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.attribute_words import AttributeWords, attribute_words
 from shelfd.memory.knowledge.evolution.compounds import FAVOURITE, parts_of
-from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon, load
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, US, lexicon
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.measures import OF_SPEAKER, whither
 from shelfd.memory.knowledge.evolution.questions import answer_two_questions
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.stems import stem
 from shelfd.memory.knowledge.evolution.values import HAVE
-from shelfd.memory.knowledge.evolution.verdicts import SAME, USE, Judgement, updated
+from shelfd.memory.knowledge.evolution.verdicts import SAME, Judgement, updated
 from shelfd.memory.knowledge.evolution.word_forms import are_forms
 
 _LONGEST: Final = 16  #: words of a statement that is looked at
@@ -48,7 +48,7 @@ def may_be_told_otherwise(statement: Statement) -> bool:
     language, subject, verb, link, core, *_ = statement
     if not core or not subject or language not in ALPHABETIC:
         return False
-    return verb != "be" or bool(link) or _is_named(subject, language, _known(language).told_otherwise)
+    return verb != "be" or bool(link) or _is_named(subject, language, attribute_words(language).told_otherwise)
 
 
 def attribute_of(statement: Statement) -> Attribute | None:
@@ -58,12 +58,13 @@ def attribute_of(statement: Statement) -> Attribute | None:
     ) = statement  # fmt: skip
     if not core or not subject or language not in ALPHABETIC or len(words) > _LONGEST:
         return None
-    known = _known(language)
+    known = attribute_words(language)
     has = verb in HAVE
     is_used = (has or verb in known.using) and bool(owned(statement))
     key = known.verbs.get(_joined(verb, link) if link else verb, "")
     held = "" if link and link != _WHOM.get(language) else known.holding.get(verb, "")
     has = has and not link and not (is_used and _AS[language] in words) and not known.nouns.isdisjoint(core)
+    has = has and lexicon(language).lists["naming"].isdisjoint(core)  # "has a branch named release-2", of many
     first = core[0]
     is_labelled = len(core) > 1 and first in known.labels and _is_labelled(verb, link, known)
     if is_labelled:
@@ -109,7 +110,7 @@ def _is_named(subject: frozenset[str], language: str, nouns: AbstractSet[str]) -
 
 
 def _is_named_as(
-    value: Value, subject: frozenset[str], core: tuple[str, ...], rest: frozenset[str], known: "_Known"
+    value: Value, subject: frozenset[str], core: tuple[str, ...], rest: frozenset[str], known: AttributeWords
 ) -> bool:
     """Return whether a state or a quality names something: a favourite colour; but a gateway of some make is down."""
     if value not in _LIKE:
@@ -118,7 +119,7 @@ def _is_named_as(
     return is_favourite or not known.graded.isdisjoint((*subject, core[0]))
 
 
-def _is_labelled(verb: str, link: str, known: "_Known") -> bool:
+def _is_labelled(verb: str, link: str, known: AttributeWords) -> bool:
     """Return whether what follows may be a noun and its value: "is in phase 2", "occupies room 204"."""
     return verb in known.labelling or (verb == "be" and bool(link))
 
@@ -137,7 +138,7 @@ def _said_of_value(words: tuple[str, ...]) -> frozenset[str]:
 def names(statement: Statement) -> bool:
     """Return whether the value of a statement is said to be a name: "is called Mio", "the app's name is Quillon"."""
     verb, link = statement.verb, statement.link
-    known = _known(statement.language)
+    known = attribute_words(statement.language)
     if verb == "be" and not link:
         return any(known.keys.get(word) == known.name for word in statement.subject)
     return known.verbs.get(_joined(verb, link)) == known.name
@@ -151,7 +152,7 @@ def owned(statement: Statement) -> frozenset[str]:
     language, subject, verb, link, core, rest, words, *_ = statement
     if language not in ALPHABETIC:
         return NOBODY
-    known = _known(language)
+    known = attribute_words(language)
     has = verb in HAVE
     if has and len(core) > 1 and not link and core[-2] in known.nouns:
         return subject.union(core[:-1])
@@ -164,12 +165,14 @@ def owned(statement: Statement) -> frozenset[str]:
 
 def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str], *, is_noun: bool) -> Attribute | None:
     """Return the attribute of which *said* tells, and *key* if a verb does; None if nothing says whose it is."""
-    known = _known(language)
+    known = attribute_words(language)
     words = whole = [whither(word) for word in said if word not in known.silent]
     if not known.phrased.keys().isdisjoint(words):
         words = whole = _as_one(words, known)
     if language == "de":
         words = [part for word in words for part in ((word,) if word in known.keys else parts_of(word))]
+    elif any("-" in word for word in words):
+        words = [part for word in words for part in _at_hyphens(word, known.keys)]
     about = frozenset([known.keys.get(word) or (word if word[0] in "#~" else stem(word, language)) for word in words])
     if key:
         about |= {key}
@@ -192,13 +195,19 @@ def _told(language: str, said: tuple[str, ...], key: str, value: frozenset[str],
     return Attribute(about, named, begins, frozenset(_parted(value)), is_noun)
 
 
-def _as_one(words: list[str], known: "_Known") -> list[str]:
+def _as_one(words: list[str], known: AttributeWords) -> list[str]:
     """Return words with one noun for each that is told in several: a "tarjeta gráfica" is a "gráfica"."""
     for first in known.phrased.keys() & set(words):
         for parts, noun in known.phrased[first]:
             if parts.issubset(words):
                 words = [*(word for word in words if word not in parts), noun]
     return words
+
+
+def _at_hyphens(word: str, nouns: Mapping[str, str]) -> Sequence[str]:
+    """Return the parts of a word that is put together and no such noun itself: "living-room"."""
+    is_whole = "-" not in word or word in nouns or not word.replace("-", "").isalpha()
+    return (word,) if is_whole else [*filter(None, word.split("-"))]
 
 
 def _parted(value: frozenset[str]) -> Iterator[str]:
@@ -208,9 +217,17 @@ def _parted(value: frozenset[str]) -> Iterator[str]:
         yield from (word,) if is_code else word.split("-")
 
 
+def as_if_so(statement: Statement) -> Statement:
+    """Return what a statement says is no longer so, as if it were: "no longer lives in the lighthouse"."""
+    if statement.effect is Effect.ENDED and statement.verb and not statement.positive:
+        return statement._replace(effect=Effect.SAYS, positive=True)
+    return statement
+
+
 def other_attribute(new: Statement, old: Statement) -> Judgement | None:
     """Return what becomes of a value of an attribute that has another now, however it is told; None if nothing does."""
-    told = attribute_of(new)
+    is_over = new.effect is Effect.ENDED
+    told = attribute_of(as_if_so(new))
     if told is None or not any(word[:_ALIKE] in told.begins for word in old.words):
         return None  # as most
     before = attribute_of(old)
@@ -228,34 +245,16 @@ def other_attribute(new: Statement, old: Statement) -> Judgement | None:
             return None  # as was seen already
     if not are_forms((told.said ^ before.said) - {US}, new.language):
         return None
+    if is_over:
+        return updated(new, "no longer holds") if told.value == before.value else None
     if told.value == before.value:
         return SAME
     is_named = told.is_noun or before.is_noun  # what it is of then is no other thing
     if answer_two_questions(new, old) or not (is_named or are_told_alike(new, old)):
         return None
-    common = _known(new.language).common
+    common = attribute_words(new.language).common
     is_other = _is_other(told.value, before.value, common) or _is_another_code(told.value, before.value)
     return updated(new, "another value") if is_other else None
-
-
-def as_it_was(statement: Statement) -> Statement:
-    """Return what held before, of a statement that something no longer does."""
-    return statement._replace(effect=Effect.SAYS, positive=True)
-
-
-def no_longer_told(new: Statement, old: Statement) -> Judgement | None:
-    """Return what becomes of an attribute of which is said, however, that it no longer holds; None if nothing does.
-
-    "The nanny of Leo is Ann" ends with "Ann no longer looks after Leo".
-    """
-    if new.effect is not Effect.ENDED or new.adds:
-        return None
-    told = attribute_of(as_it_was(new))
-    before = None if told is None else attribute_of(old)
-    if told is None or before is None or told.about != before.about or told.value != before.value:
-        return None
-    is_same = (told.is_noun or before.is_noun) and are_forms((told.said ^ before.said) - {US}, new.language)
-    return updated(new, "no longer holds") if is_same else None
 
 
 def _is_of_one(statement: Statement) -> bool:
@@ -319,104 +318,3 @@ _PURPOSE: Final = 2  #: words of what something is used for: "local storage"
 _CODE: Final = 5  #: letters of a code, as of a licence plate
 _ALIKE: Final = 4  #: letters that forms of one word begin with
 _WHOM: Final = {"es": "a"}  #: before somebody to whom something is done: "cuida a los niños"
-
-
-class _Known(NamedTuple):
-    """How a language tells of attributes."""
-
-    verbs: dict[str, str]  #: verb, and what joins it to a value -> attribute
-    holding: dict[str, str]  #: verb of what who is the value does -> attribute
-    keys: dict[str, str]  #: noun -> attribute
-    roles: frozenset[str]  #: attributes that say what somebody is in charge of
-    in_charge: frozenset[str]  #: the attribute that only says that somebody is
-    labels: frozenset[str]  #: nouns that the value follows: "room 204"
-    labelling: frozenset[str]  #: verbs of having such a thing
-    graded: frozenset[str]  #: those of these nouns that are of one kind: a theme, a phase, a priority
-    name: str  #: the attribute that is a name
-    using: frozenset[str]  #: verbs of using something as something
-    purposes: frozenset[str]  #: for what one thing is used
-    nouns: frozenset[str]
-    named: frozenset[str]  #: those whose value may be a state, as a favourite colour
-    common: frozenset[str]  #: words that two values may have in common: channel 6, and channel 11
-    told_otherwise: frozenset[str]  #: of these, those that have a verb, or may stand behind their value
-    all_keys: frozenset[str]
-    silent: frozenset[str]
-    implied: frozenset[str]  #: stems of whom a note speaks that names nobody, and those who speak
-    classes: frozenset[str]  #: stems of nouns that only say of what kind something is that is named
-    phrased: dict[str, list[tuple[frozenset[str], str]]]  #: first word -> words that tell a noun together, the noun
-    compounds: frozenset[str]  #: stems of such nouns that tell of what they are: the provider of the internet
-    kin: frozenset[str]  #: who is somebody's and has no attribute of that name: the queen's brother
-
-
-#: Lists of words for what there is one of.
-_NAMING: Final = ("nouns", "concrete_nouns", "personal", "offices", "modifiers")
-
-
-@cache
-def _known(language: str) -> _Known:
-    """Return how *language* tells of attributes, the first of which is a name."""
-    data, lists = load(f"{language}.json"), lexicon(language).lists
-    verbs, holding, keys = dict[str, str](), dict[str, str](), dict[str, str]()
-    for name, by in (("attributes", verbs), ("held", holding)):
-        for group in data[name].split("|"):
-            nouns, *telling = group.split("/")  # by verbs that say one thing, and by those that may say several
-            first, *_ = names = nouns.split()
-            keys.update({noun: keys.get(noun, f"={first}") for noun in names})
-            by.update(dict.fromkeys(" ".join(telling).split(), keys[first]))
-    purposes = frozenset(data.get("purposes", "").split())
-    roles = {keys[group.split(None, 1)[0]] for group in data["held"].split("|")}
-    in_charge = {keys[word] for word in lists.get("in_charge", NOBODY)}
-    doing = _forms_of(language, holding, data.get("doing", ""), keys)
-    nouns = keys.keys() | purposes.union(*(lists[name] for name in _NAMING))
-    nouns -= {noun for noun in nouns if (noun[-1] == "s" and noun[:-1] in nouns) or noun[-3:] == "ies"}  # of several
-    silent = lists["prepositions"] | lists["of"] | lists["determiners"] | {"be", *data.get("ordinary", "").split()}
-    using = next((frozenset(each) for each in lexicon(language).classes if USE[language] in each), frozenset[str]())
-    return _Known(
-        verbs, holding, keys | doing, frozenset((roles | {*doing.values()}) - in_charge), frozenset(in_charge),
-        lists["coded"], lists.get("labelling", NOBODY), lists.get("graded", NOBODY),
-        next(iter(keys.values())), (using | lists["same_kind"]) - lists["have"], purposes, frozenset(nouns),
-        lists["modifiers"].union(noun for noun in lists["personal"] if noun.startswith("liebling")),
-        lists["titles"] | lists["establishments"] | lists["nouns"] | lists["concrete_nouns"],
-        lists["modifiers"] | lists["coded"] | keys.keys() | purposes, frozenset(keys.values()), silent,
-        frozenset([US, *(stem(word, language) for word in data["ending"]["implied"].split())]),
-        frozenset([stem(word, language) for word in lists["class_nouns"]]), _phrased(data.get("phrased", "")),
-        frozenset([stem(noun, language) for noun in _phrased_nouns(data.get("phrased", "")) if "-" in noun]),
-        lists["relations"] - keys.keys(),
-    )  # fmt: skip
-
-
-def _phrased_nouns(text: str) -> frozenset[str]:
-    """Return the nouns of such groups as :func:`_phrased` takes."""
-    return frozenset(group.partition(":")[0] for group in text.split("|"))
-
-
-def _phrased(text: str) -> dict[str, list[tuple[frozenset[str], str]]]:
-    """Return first word -> the words that tell a noun together, and that noun, of groups as "gráfica: tarjeta gráfica".
-
-    Longer ones stand first, for others may be a part of them.
-    """
-    found: dict[str, list[tuple[frozenset[str], str]]] = {}
-    for group in text.split("|") if text else ():
-        noun, _, told = group.partition(": ")
-        first, *_ = words = told.split()
-        found.setdefault(first, []).append((frozenset(words), noun))
-    return {first: sorted(each, key=lambda one: -len(one[0])) for first, each in found.items()}
-
-
-def _forms_of(language: str, holding: dict[str, str], more: str, keys: dict[str, str]) -> dict[str, str]:
-    """Return form -> attribute: of *holding* verbs, and of *more* that say what somebody is only in "who does it".
-
-    Args:
-        language: Whose verbs they are.
-        holding: Verb -> attribute.
-        more: Groups of a noun and verbs, as in the data.
-        keys: Noun -> attribute; no form is such a noun.
-    """
-    by = dict(holding)
-    for group in more.split("|") if more else ():
-        noun, _, telling = group.partition(" / ")
-        by.update(dict.fromkeys(telling.split(), keys.get(noun, f"={noun}")))
-    forms = lexicon(language).verbs.items()
-    return {
-        form: by[verb] for form, (verb, told) in forms if verb in by and not told and form != verb and form not in keys
-    }

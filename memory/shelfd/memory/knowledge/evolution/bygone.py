@@ -46,8 +46,10 @@ def _year_of(word: str) -> int:
 
 
 def is_for_a_while(said: Collection[str], words: AlphabeticLexicon) -> bool:
-    """Return whether somebody left to come back: for lunch, for the weekend."""
-    return not words["away"].isdisjoint(said) and not _FOR.isdisjoint(said)
+    """Return whether somebody left to come back, for lunch or the weekend, or at an hour, as one does each day."""
+    if not words["away"].isdisjoint(said) and not _FOR.isdisjoint(said):
+        return True
+    return any(word[0] == "~" and (":" in word or word[1:] in words["day_parts"]) for word in said)
 
 
 _FOR: Final = frozenset(("for", "zum", "zur", "furs", "fur", "para", "pour"))

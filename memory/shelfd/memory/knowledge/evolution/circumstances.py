@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.knowledge.evolution.lexicon import ME, NOUN_FIRST, US, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.manner import are_told_alike
 from shelfd.memory.knowledge.evolution.marking import WITH, WITHOUT
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.states import ended_by_state
 from shelfd.memory.knowledge.evolution.values import exclude_each_other, joining
 
@@ -76,7 +76,9 @@ def _are_mere_places(new: Statement, old: Statement) -> bool:
     ):
         return False  # who lives above a bakery may live near the station
     mere = words["spots"] | words["put"] | {"the", "a", "to"}
-    mere -= {"on"} if new.language == "en" else set()
+    if new.language == "en":
+        hangs = all(each.verb != "be" or "on" not in each.link.split() for each in (new, old))
+        mere -= set() if hangs and not (new.rest or old.rest) else {"on"}  # "hangs on the hook", but "is on holiday"
     return mere.issuperset((*new.link.split(), *old.link.split()))
 
 
@@ -295,7 +297,7 @@ def is_clock(word: str) -> bool:
 def is_exchangeable(statement: Statement) -> bool:
     """Return whether another may do instead what somebody does, or be what somebody is: the treasurer."""
     lists, verb = lexicon(statement.language).lists, statement.verb
-    if verb in lists["exchangeable"]:
+    if verb in lists["exchangeable"] or verb in lists.get("taken_over", NOBODY):
         return True
     if verb != "be" or statement.link or len(statement.core) != 1 or statement.core[0] not in lists["nouns"]:
         return False

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import no_longer_told, other_attribute
+from shelfd.memory.knowledge.evolution.attributes import other_attribute
 from shelfd.memory.knowledge.evolution.circumstances import (
     became,
     ended_by,
@@ -81,8 +81,7 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if judged.verdict is Verdict.STAYS and is_open:
         if has_another_name(new, old):
             return updated(new, RENAMED)
-        found = measured(new, old) or one_measured(new, old) or other_attribute(new, old)
-        return found or no_longer_told(new, old) or judged
+        return measured(new, old) or one_measured(new, old) or other_attribute(new, old) or judged
     return judged
 
 
@@ -177,7 +176,7 @@ def _may_exchange(new: Statement, old: Statement) -> bool:
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:
     """Another now does what only one can do."""
-    if new.language in ("zh", "ja") or not is_exchangeable(new):
+    if new.language in ("zh", "ja") or new.adds or not is_exchangeable(new):
         return NOTHING
     if new.now and new.positive and old.positive and new.core == old.core and new.rest == old.rest and not old.event:
         return updated(new, "another does it now")
@@ -334,7 +333,8 @@ def _comparable(new: Statement, old: Statement) -> bool:
     if {new.value, old.value} != {Value.STATE, Value.NAME} or not new.slot is old.slot is Arity.ONE:
         return False
     named, other = (new, old) if new.value is Value.NAME else (old, new)
-    if named.manner == "name" and not is_colour(other) and not is_chosen(new):
+    is_phrase = new.language == "en" and "-" in other.core[0]  # a venue may be sold out
+    if is_phrase or (named.manner == "name" and not is_colour(other) and not is_chosen(new)):
         return False  # who is Dr Weiss may be ill
     return not tells_whether_it_works(new) and not tells_whether_it_works(old)
 

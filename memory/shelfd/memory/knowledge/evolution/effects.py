@@ -19,6 +19,7 @@ from shelfd.memory.knowledge.evolution.circumstances import (
 )
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.states import ceasing
 from shelfd.memory.knowledge.evolution.values import HAVE, has_digit, is_one_form, may_contain, means_of, times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, USE, Judgement, says_alike, updated
 
@@ -40,7 +41,8 @@ def by_effect(new: Statement, old: Statement) -> Judgement:
         words = lexicon(new.language)
         in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
         in_use = (in_use and not is_of_a_day(old)) or _may_be(_REMOVED, old)  # when it was installed stays so
-        return updated(new, "removed") if in_use or old.verb in words["operating"] else ADDS
+        does = old.verb in words["operating"] | ceasing(new)
+        return updated(new, "removed") if in_use or (does and old.slot is not Arity.FIXED) else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = says_alike(new.language, old.verb, _home(new.language))
         placed = old.slot is Arity.ONE and old.value is Value.NAME and (_is_at(old) or is_one_form(new.core, old.core))
@@ -289,6 +291,8 @@ def is_done_with(new: Statement, gone: Collection[str], old: Statement) -> bool:
         return False
     if new.verb and not says_alike(new.language, new.verb, USE[new.language]):
         return False
+    if old.core[-1:] and old.core[-1] in new.words and not {*old.core} <= {*new.words}:
+        return False  # in Lua files, and not in Go files
     return bool(gone) and means_of(old) == {*gone} and places().isdisjoint(gone)
 
 

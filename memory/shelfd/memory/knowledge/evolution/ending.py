@@ -61,6 +61,7 @@ class Cues(NamedTuple):
     placing: frozenset[str]  #: prepositions, of all kinds
     joined: frozenset[str]  #: what a verb, or what stands with it, says no more by than "is"
     nominal: Mapping[str, str]  #: noun -> the verb, or what somebody is, that it tells of: a subscription
+    deeds: Mapping[str, frozenset[str]]  #: verb -> nouns for what is done by it: who flies somewhere makes a trip
     kinds: Mapping[str, str]  #: noun -> the word for all of its kind: wine is alcohol
     nameless: frozenset[str]  #: words that are in no subject
     unnamed: tuple[frozenset[str], ...]  #: subjects of a note that names nobody
@@ -107,12 +108,21 @@ def cues(language: str) -> Cues:
         untold=untold,
         placing=lists["prepositions"] | lists["of"],
         nominal=dict([pair.split(":") for pair in data["nominal"].split()]),
+        deeds=_deeds(data["deeds"]),
         joined=lists["naming"] | lists["joined"] | {"be"},
         kinds={word: kind for kind, _, group in _kinds(data) for word in group.split()},
         nameless=frozenset[str]().union(*(lists[name] for name in silent)),
         unnamed=tuple(frozenset((word,)) for word in sorted(sets["implied"] - lists.speaking)),
         **sets,
     )
+
+
+def _deeds(groups: str) -> dict[str, frozenset[str]]:
+    found = dict[str, frozenset[str]]()
+    for group in groups.split("|") if groups else ():
+        nouns, _, verbs = group.partition(" / ")
+        found |= {verb: found.get(verb, frozenset()).union(nouns.split()) for verb in verbs.split()}
+    return found
 
 
 def may_end(said: Sequence[str], known: Cues) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
 
@@ -54,7 +54,9 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
 
 def _made(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> frozenset[str]:
     """Return the noun that need not be repeated of a thing whose make is: whoever sold Ida's Kangoo sold her van."""
-    if old.verb != "be" or old.manner != "a" or old.value is not Value.NAME or len(old.subject) == 1:
+    if old.language not in NOUN_FIRST or old.verb != "be" or old.manner != "a" or old.value is not Value.NAME:
+        return NOBODY  # in others the owner stands before the noun, and so does another's: "Rita sold Tom's Lenovo"
+    if len(old.subject) == 1:
         return NOBODY
     is_gone = any(found.by in words[name] for name in ("selling", "missing", "triggers"))  # and not only repaired
     return words["concrete_nouns"] & old.subject if is_gone or not _is_over(found) else NOBODY

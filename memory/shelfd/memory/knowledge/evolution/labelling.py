@@ -5,9 +5,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.clause import stated
 from shelfd.memory.knowledge.evolution.language import language_of, language_of_label
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, NOUN_FIRST, AlphabeticLexicon, lexicon, words_of
+from shelfd.memory.knowledge.evolution.predicate import stated
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
@@ -260,7 +260,8 @@ def _is_noun(label: list[str], at: int, words: AlphabeticLexicon) -> bool:
     if at == 0:
         return False
     before = label[at - 1]
-    describes = words.language in NOUN_FIRST and before in words["nouns"] and word not in words["triggers"]
+    beside = before if words.language in NOUN_FIRST else "".join(label[at + 1 : at + 2])
+    describes = beside in words["nouns"] and word not in words["triggers"]  # "the latest observed version"
     return describes or before in words["of"] or before in words["determiners"]  # "presupuesto aprobado"
 
 

@@ -273,9 +273,9 @@ def _about(words: tuple[str, ...], at: int, kind: str, language: str) -> dict[st
     silent, alike = _said_by(language, kind), _alike(language)
     lists = lexicon(language).lists
     found: dict[str, str] = {}
-    for place, said in _parted(words, silent, lists["nouns"], alike if language == "de" else None):
+    for place, said in _parted(words, silent, lists["nouns"], alike, is_german=language == "de"):
         word = whither(said)
-        if place == at or word in silent:
+        if place == at or not word or word in silent:
             continue
         if word in lists["directions"] and (place == at - 1 or words[place + 1 : place + 2] == words[at - 1 : at]):
             continue  # "to 250", "from gate B12"
@@ -298,7 +298,12 @@ OF_SPEAKER: Final = 2  #: words from which on it does not matter whether it is t
 
 
 def _parted(
-    words: tuple[str, ...], silent: AbstractSet[str], nouns: AbstractSet[str], german: Mapping[str, str] | None
+    words: tuple[str, ...],
+    silent: AbstractSet[str],
+    nouns: AbstractSet[str],
+    alike: Mapping[str, str],
+    *,
+    is_german: bool,
 ) -> Iterator[tuple[int, str]]:
     """Yield words with their places, one that ends in a noun as two: "metoprolol-dosis", "Sprintlänge".
 
@@ -306,13 +311,18 @@ def _parted(
         words: Of a statement.
         silent: Which of them say nothing.
         nouns: Those that have one value.
-        german: If the words are German ones, those that others stand for.
+        alike: Those that others stand for.
+        is_german: Whether the words are German ones.
     """
     for place, word in enumerate(words):
-        if "-" in word and word not in nouns and ((last := word.rpartition("-")[2]) in nouns or last in silent):
+        is_joined = "-" in word and word not in nouns and word not in alike
+        if is_joined and ((last := word.rpartition("-")[2]) in nouns or last in silent):
             yield place, word[: -len(last) - 1]
             yield place, last
-        elif german is not None and len(word) > _LONG and word not in silent and word not in german:
+        elif is_joined and not is_german and word.replace("-", "").isalpha():
+            for part in filter(None, word.split("-")):
+                yield place, part  # "the living-room thermostat"
+        elif is_german and len(word) > _LONG and word not in silent and word not in alike:
             for part in parts_of(word):
                 yield place, part
         else:

@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, YOU, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.values import has_digit, joining
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
@@ -31,7 +31,7 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
     words = lexicon(new.language)
     is_only_way = not any(words["exclusive"].isdisjoint(each.words) for each in (new, old))
     is_way = is_only_way or new.slot is Arity.SAME_KIND or new.verb in words["ways"]  # a code is indented in one way
-    is_way = is_way or (new.now and new.verb not in words["many"])
+    is_way = is_way or (new.now and new.verb not in words["many"]) or _is_of_form(new, words)
     if new.verb in words.lists.get("dosing", ()) and _at_another_part_of_day(new, old, words["day_parts"]):
         return True  # the pill is taken in the evening now
     before, after = old.rest - new.rest, new.rest - old.rest
@@ -41,6 +41,13 @@ def is_done_otherwise(new: Statement, old: Statement) -> bool:
 
 def _is_known_place(said: AbstractSet[str]) -> bool:
     return not places().isdisjoint(said) or not countries().isdisjoint(said)
+
+
+def _is_of_form(statement: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a statement says in what form several things are wanted or written: invoices as paper copies."""
+    if statement.language != "en" or joining(statement) != "as" or not statement.core[-1].endswith("s"):
+        return False
+    return any(statement.verb in words[name] for name in ("wanting", "instructions", "ways"))
 
 
 def _at_another_part_of_day(new: Statement, old: Statement, parts: AbstractSet[str]) -> bool:
@@ -105,6 +112,8 @@ def _wants_otherwise(new: Statement, old: Statement) -> bool:
         return False
     if _at_another_part_of_day(new, old, words["day_parts"]):
         return True
+    if new.rest & old.rest & words["nouns"]:
+        return True  # in American spelling, and in British spelling
     (kind,), (other,) = map(words.categories.get, before), map(words.categories.get, after)
     return kind == other is not None
 

@@ -349,13 +349,23 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
         return True
     if not told.isdisjoint(before[1:]) and _speaks_of_another(words, at - 1, lexicon_):
         return True  # "drives a Zoe now, the Clio has broken down"
-    if _goes_on_without_subject(after, lexicon_) and not told.isdisjoint(before):
+    if (
+        _goes_on_without_subject(after, lexicon_)
+        and not told.isdisjoint(before)
+        and not _names_another(before, lexicon_)
+    ):
         return True
     return (
         not told.isdisjoint(before)
         and not lexicon_["telling_verbs"].isdisjoint(after[:6])
         and before[0] not in lexicon_["prepositions"]
+        and not _names_another(before, lexicon_)
     )
+
+
+def _names_another(before: list[str], lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether a clause brings in somebody of whom the next one may speak: "tiene una hermana, vive en Lugo"."""
+    return not lexicon_["indefinite"].isdisjoint(before) and not lexicon_["relations"].isdisjoint(before)
 
 
 def _goes_on_without_subject(after: list[str], lexicon_: AlphabeticLexicon) -> bool:

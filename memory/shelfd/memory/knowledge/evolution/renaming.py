@@ -25,7 +25,10 @@ def name_of(statement: Statement) -> frozenset[str]:
         return NOBODY
     is_so = statement.effect is _SAYS and statement.positive and statement.real
     is_so = is_so and not (statement.event or statement.past or statement.several)
-    return frozenset(core) if is_so and names(statement) else NOBODY
+    if not is_so or not names(statement):
+        return NOBODY
+    name = frozenset(core)
+    return name - lexicon(statement.language)["class_nouns"] or name  # "Project Bramblewood" is Bramblewood
 
 
 def has_another_name(new: Statement, old: Statement) -> bool:
@@ -33,9 +36,9 @@ def has_another_name(new: Statement, old: Statement) -> bool:
     if not new.now or not new.subject or new.subject.isdisjoint(old.core):
         return False  # as most
     before = name_of(old)
+    words = lexicon(new.language)
     if not before or not before <= new.subject or not name_of(new) or before == name_of(new):
         return False
-    words = lexicon(new.language)
     return all(_says_what(word, old, words) for word in new.subject - before)
 
 

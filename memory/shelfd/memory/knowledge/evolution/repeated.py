@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.ending import Cues, plain
+from shelfd.memory.knowledge.evolution.ending import Cues, Ending, plain
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon, units
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Statement
 from shelfd.memory.knowledge.evolution.withdrawing import SPEAKING, Withdrawal
@@ -55,15 +55,23 @@ def repeated(found: Withdrawal, old: Statement, words: AlphabeticLexicon, known:
             if part[-1] not in rhythms and (part[-1] not in known.implied or _is_of_others(found, old, part[-1], known))
         ],
         values,
-        [word for word in (old.verb, *old.link.split()) if word not in known.joined],
+        [word for word in (old.verb, *_joining(old)) if word not in known.joined],
     )
     forms = [{word: form for word in each if (form := plain(word, words, known))} for each in said]
     subject, value, verb = (frozenset(word if word in every else each[word] for word in each) for each in forms)
     of_whom, of_value, of_verb = (frozenset(each).union(each.values()) for each in forms)
+    if found.kind is not Ending.DENIES and (deeds := known.deeds.get(old.verb, NOBODY) & every):
+        verb, of_verb = NOBODY, of_verb.union(deeds, (plain(noun, words, known) for noun in deeds))
     places = tuple((part[0], part[-1]) for part in parts if len(part) > 1)
     return Repeated(
         subject, value, verb, of_value | of_verb, of_whom, places, len(values) == len(old.core) + len(old.rest)
     )
+
+
+def _joining(old: Statement) -> list[str]:
+    """Return what joins a value to its verb, but for an article: that only tells in what manner the value is told."""
+    joined = old.link.split()
+    return joined[:-1] if old.language == "en" and joined[-1:] in (["a"], ["the"]) else joined
 
 
 def _is_of_others(found: Withdrawal, old: Statement, owner: str, known: Cues) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.attributes import as_it_was, attribute_of, may_be_told_otherwise, owned
+from shelfd.memory.knowledge.evolution.attributes import as_if_so, attribute_of, may_be_told_otherwise, owned
 from shelfd.memory.knowledge.evolution.circumstances import is_exchangeable
 from shelfd.memory.knowledge.evolution.ending import Ending
 from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, ME, STATUS, lexicon, spaceless, words_of
@@ -20,8 +20,8 @@ from shelfd.memory.knowledge.evolution.offices import office_of
 from shelfd.memory.knowledge.evolution.renaming import former_names, name_of
 from shelfd.memory.knowledge.evolution.several_measures import each_measure
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.states import ended_verbs
-from shelfd.memory.knowledge.evolution.values import means_of
+from shelfd.memory.knowledge.evolution.states import ceasing, ended_verbs
+from shelfd.memory.knowledge.evolution.values import as_planned, means_of
 from shelfd.memory.knowledge.evolution.verb_classes import said_by, said_by_any
 from shelfd.memory.knowledge.evolution.verdicts import USE
 from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
@@ -127,12 +127,14 @@ def _add_of_no_fact(statement: Statement, standing: list[Slot], sought: list[Slo
     if statement.real:
         whom = _subject(statement.language, statement.subject)
         standing += _changing(statement, whom)
-        if statement.effect is _ENDED and (told := _attribute(as_it_was(statement))) is not None:
-            sought.append(told)
         sought += _by_value(statement, whom) if statement.effect in _STATING else _by_effect(statement, whom)
     elif not statement.past and statement.language not in _SPACELESS:
         standing += _intended(statement)
         sought += _otherwise_intended(statement)
+        if (planned := as_planned(statement)) is not None:
+            whom = _subject(statement.language, planned.subject)
+            standing += [(whom, said) for said in said_by(statement.language, statement.verb)]
+            standing += [(whom, f"c {word}") for word in statement.core[:_WORDS] if word[0] not in "#~"]
 
 
 def places_of(statements: Sequence[Statement], found: Sequence[Withdrawal]) -> Places:
@@ -254,11 +256,10 @@ def _is_place(statement: Statement) -> bool:
 
 def _owned(statement: Statement) -> list[Slot]:
     """Return where that stands which somebody has of a kind, for whoever gives it away: Tom's phone is a Pixel."""
-    owner = statement.subject - lexicon(statement.language).lists["concrete_nouns"]
-    if not owner or owner == statement.subject:
-        return []
-    whose = _subject(statement.language, owner)
-    return [(whose, f"c {word}") for word in statement.core[:_WORDS] if word[0] not in "#~"]
+    lists, subject = lexicon(statement.language).lists, statement.subject
+    owners = {subject - lists["concrete_nouns"], subject - lists["concrete_nouns"] - lists["nouns"]} - {NOBODY, subject}
+    words = [word for word in statement.core[:_WORDS] if word[0] not in "#~"]
+    return [(_subject(statement.language, owner), f"c {word}") for owner in owners for word in words]
 
 
 def _measured(statement: Statement) -> Slot | None:
@@ -269,7 +270,7 @@ def _measured(statement: Statement) -> Slot | None:
 
 def _attribute(statement: Statement) -> Slot | None:
     """Return where that stands which tells of the same attribute, in whatever words; None if none is told of."""
-    told = attribute_of(statement) if may_be_told_otherwise(statement) else None
+    told = attribute_of(as_if_so(statement)) if may_be_told_otherwise(statement) else None
     return None if told is None else (f"{statement.language} a {' '.join(sorted(told.about))}", "")
 
 
@@ -278,10 +279,7 @@ def _with_whom(statement: Statement) -> frozenset[str]:
     if statement.language in _SPACELESS or statement.link:
         return NOBODY
     words = lexicon(statement.language)
-    is_there = statement.verb in words["practising"] or (
-        statement.verb == "be" and words["admitted"].issuperset(statement.core)
-    )
-    return statement.rest if is_there else NOBODY
+    return statement.rest if statement.verb == "be" or statement.verb in words["practising"] else NOBODY
 
 
 def _named(language: str, name: frozenset[str]) -> Slot:
@@ -364,7 +362,8 @@ def _ending(statement: Statement) -> Iterator[str]:
         yield from ("c in-progress", "c progress")
     elif effect is Effect.REMOVED:
         yield from said_by(language, "be")
-        yield from said_by_any(language, NOBODY if language in _SPACELESS else lexicon(language)["operating"])
+        verbs = NOBODY if language in _SPACELESS else lexicon(language)["operating"]
+        yield from said_by_any(language, verbs | ceasing(statement) if verbs else verbs)
     elif effect is _MOVED and statement.value not in (_TIME, _AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from said_by(language, home)

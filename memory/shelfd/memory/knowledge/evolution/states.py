@@ -3,7 +3,7 @@
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
-from shelfd.memory.knowledge.evolution.statement import DEAD, Arity, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import DEAD, NOBODY, Arity, Statement, Value
 from shelfd.memory.knowledge.evolution.values import times
 from shelfd.memory.knowledge.evolution.verdicts import ADDS, Judgement, Verdict, updated
 
@@ -80,9 +80,26 @@ def ended_by_state(new: Statement, old: Statement) -> str | None:
         return "no longer lives" if old.verb in lexicon(new.language)["living"] else None
     if new.language in ("zh", "ja") or new.adds:
         return None
+    if (old.verb in ceasing(new) and old.slot is not Arity.FIXED) or _is_switched_off(new, old):
+        return "no longer done"
     if _is_ruled_out(new, old):
         return "ended with another state"
     return "no longer there" if _was_there(new, old) else None
+
+
+def ceasing(new: Statement) -> frozenset[str]:
+    """Return the verbs of what is no longer done where who did it is no more, as a choir that was dissolved."""
+    lists = lexicon(new.language).lists
+    is_no_more = not lists.get("ceased", NOBODY).isdisjoint((*new.core, *new.words))
+    return lists.get("ceasing", NOBODY) if is_no_more else NOBODY
+
+
+def _is_switched_off(new: Statement, old: Statement) -> bool:
+    """Return whether what comes at some rhythm is switched off: a job that runs every hour."""
+    lists = lexicon(new.language).lists
+    if new.core[0] not in lists.get("off", NOBODY) or old.verb not in lists["running"] | lists["beginning"]:
+        return False
+    return old.value is Value.TIME or not lists["rhythms"].isdisjoint(old.words)
 
 
 def _is_ruled_out(new: Statement, old: Statement) -> bool:
@@ -110,4 +127,8 @@ def ended_verbs(statement: Statement) -> frozenset[str]:
         return words["living"]
     if words["missing"].issuperset(statement.core):
         return words["placing"]
+    if verbs := ceasing(statement):
+        return verbs
+    if statement.core[0] in words.lists.get("off", NOBODY):
+        return words["running"] | words["beginning"]
     return frozenset(done.split(" ", 1)[0] for done in words.ruled_out.get(statement.core, ()))

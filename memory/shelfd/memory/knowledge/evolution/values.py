@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.amounts import singular
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, countries, lexicon, places
+from shelfd.memory.knowledge.evolution.lexicon import ALPHABETIC, US, AlphabeticLexicon, countries, lexicon, places
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Statement, Value
 
 
@@ -167,14 +167,9 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     What is so until Monday is not so until Friday, and a meeting has one time; but what is open on Monday may be open
     on Friday, too.
     """
-    if len(new.words) != len(old.words) or new.amounts != old.amounts or new.words == old.words:
+    differing = _differing_times(new, old)
+    if not differing:
         return None
-    differing = []
-    for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
-        if word != other:
-            if word[0] != "~" or other[0] != "~":
-                return None
-            differing.append(at)
     if new.verb == "be" and new.value is Value.TIME:
         return True
     if all(_is_bounded(new, at) for at in differing):
@@ -189,6 +184,27 @@ def another_time(new: Statement, old: Statement) -> bool | None:
     if sorted(clocks) == [False, True] and _goes_once(new) and _are_dated(new, old, differing):
         return True  # the flight leaves on another day, at another hour
     return False if any(clocks) and not all(clocks) else None
+
+
+def _differing_times(new: Statement, old: Statement) -> list[int]:
+    """Return the places of the times in which two statements differ; none if they differ in anything else."""
+    if len(new.words) != len(old.words) or new.amounts != old.amounts or new.words == old.words:
+        return []
+    differing = []
+    for at, (word, other) in enumerate(zip(new.words, old.words, strict=True)):
+        if word == other or (_is_part_of_day(new, at) and _is_part_of_day(old, at)):
+            continue  # on Friday afternoon, on Sunday evening
+        if word[0] != "~" or other[0] != "~":
+            return []
+        differing.append(at)
+    return differing
+
+
+def _is_part_of_day(statement: Statement, at: int) -> bool:
+    """Return whether a part of the day stands at *at*, behind a day."""
+    if statement.language in ("zh", "ja") or not at or statement.words[at - 1][0] != "~":
+        return False
+    return statement.words[at].lstrip("~") in lexicon(statement.language)["day_parts"]
 
 
 def _is_so_now(new: Statement, at: int) -> bool:
@@ -211,7 +227,7 @@ def _happens_once(statement: Statement, *, is_hour: bool) -> bool:
     if statement.language in ("zh", "ja"):
         return False
     words = lexicon(statement.language)
-    is_done_often = is_hour and statement.verb in words["many"]
+    is_done_often = is_hour and statement.verb in words["many"] and statement.verb not in words["wanting"]
     return not is_done_often and not words["once"].isdisjoint(statement.words)
 
 
@@ -333,3 +349,15 @@ def is_intended(statement: Statement) -> bool:
     words = lexicon(statement.language)
     said = {*statement.words, *statement.subject}
     return said.isdisjoint(words["supposing"])
+
+
+def as_planned(statement: Statement) -> Statement | None:
+    """Return what a statement says is to be, as if it were so: "we will fly to Vienna"; None if it says no such."""
+    if statement.real or not statement.positive or statement.event or statement.language not in ALPHABETIC:
+        return None
+    words = lexicon(statement.language)
+    intending = words["intending"]
+    is_going = any(words.verbs.get(word, ("",))[0] == statement.verb for word in intending)  # "is going to Iceland"
+    if not is_intended(statement) or (intending.isdisjoint(statement.words) and not is_going):
+        return None
+    return statement._replace(real=True, subject=statement.subject - intending or frozenset((US,)))

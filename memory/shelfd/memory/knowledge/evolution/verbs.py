@@ -25,7 +25,7 @@ def find_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[
             continue
         if word in be:
             return at
-        if not _may_be_verb(words, at, lexicon):
+        if not _may_be_verb(words, at, lexicon, proper):
             continue
         if word in proper and lexicon.language != "en":
             named = named or at  # a name, or a German noun, if there is another verb
@@ -77,7 +77,7 @@ def _unknown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: Abstract
 
 def _shown_verb(words: list[str], lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> int | None:
     """Return the position of what must be a verb, where it stands: after "se", or between a name and a number."""
-    ends = _SHOWN[lexicon.language]
+    ends = _SHOWN.get(lexicon.language, ())
     for at in range(1, len(words) - 1):
         word, before, after = words[at], words[at - 1], words[at + 1]
         if not word.endswith(ends) or not _is_bare(word, lexicon, proper):
@@ -167,7 +167,7 @@ def form_of(verb: str, lexicon: AlphabeticLexicon) -> tuple[str, bool]:
     return verb, False
 
 
-def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon, proper: AbstractSet[str]) -> bool:
     """Return whether a form of a known verb is one here, and no noun."""
     word, before = words[at], words[at - 1]
     lemma = lexicon.verbs[word][0]
@@ -188,7 +188,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
         return False  # "does not work"
-    if lexicon.language == "en" and at + 1 < len(words) and _does(words[at + 1], word, lexicon):
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if lexicon.language == "en" and following and following not in proper and _does(following, word, lexicon):
         return False
     if lexicon.language == "en" and lexicon.verbs[word][1] and before in lists["modifying"]:
         return False  # "the minimum supported version"

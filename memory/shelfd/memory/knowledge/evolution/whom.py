@@ -30,7 +30,11 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[s
         return found
     if US in found:
         found = found - {US} or found  # "our budget" is the budget
-    return found if found.isdisjoint(lists["class_nouns"]) else found - lists["class_nouns"] or found
+    if found.isdisjoint(lists["class_nouns"]):  # as most
+        return found
+    left = found - lists["class_nouns"]
+    # The code name of the malware is not that of the campaign, where neither has a name.
+    return found if left <= lists["nouns"] | lists["modifiers"] else left
 
 
 def _inflected_alike(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> list[str]:
@@ -66,15 +70,25 @@ _ADJECTIVE: Final = 4  #: letters, at least one more
 def _without_kinds(words: list[str], proper: frozenset[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
     """Yield words without those that say of what kind something is whose name follows: "the server Umber"."""
     kinds, appositives, plain = lexicon.lists["kinds"], lexicon.lists["appositives"], lexicon.plain
+    numbered = lexicon.lists.get("numbered", NOBODY)
     for word, name in zip_longest(words, words[1:], fillvalue=""):
-        is_kind = word in kinds or (word in appositives and name in proper and _NAME_OF_KIND.match(name) is not None)
+        is_kind = word in kinds or (word in appositives and _is_name(name, proper, is_numbered=word in numbered))
         # "des Botnetzes Mistral", which has lost its s
         is_kind = is_kind or (lexicon.language == "de" and word[-1] == "e" and word[:-1] in appositives)
         if not is_kind or len(name) <= _CODE or name in plain:
             yield word
 
 
+def _is_name(word: str, proper: frozenset[str], *, is_numbered: bool) -> bool:
+    """Return whether a word is the name of what is named before it, with a capital or put together like a code."""
+    if word in proper and not is_numbered:
+        return _NAME_OF_KIND.match(word) is not None
+    return len(word) > _SHORT and _CODED.fullmatch(word) is not None
+
+
 _CODE: Final = 2  #: letters, "C2"
+_SHORT: Final = 4  #: letters of a word that may be a value, as "v2.1"
+_CODED: Final = re.compile(r"[a-z][a-z0-9]*(?:[-._][a-z0-9]+)+")  #: "purge-carts", "lilt-cdn.example"
 #: A name that follows what it is the name of: none that may be part of it, as in "the loader's SHA-1".
 _NAME_OF_KIND: Final = re.compile(r"[^\W\d_]{5}")
 
@@ -129,14 +143,14 @@ def unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
     if first in lists.get("spoken_forms", NOBODY):  # "soy", "voy"
         return ME
     infinitive, told = lexicon.verbs.get(first, ("", True))
-    if first[-1] not in ends or told or _is_name(first, words, lexicon):
+    if first[-1] not in ends or told or _names_somebody(first, words, lexicon):
         return ""
     is_of = words[words.index(first) + 1 :][:1] in (["de"], ["del"])
     is_noun = is_of and first in lists["noun_verbs"] and f"{infinitive}_de" not in lists["functional"]
     return "" if is_noun else ME  # "vuelo de ida", but "trabajo de enfermera"
 
 
-def _is_name(first: str, words: list[str], lexicon: AlphabeticLexicon) -> bool:
+def _names_somebody(first: str, words: list[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether what may be "I read" is somebody's name, behind which comes what they do: "Leo vive", "Leo es"."""
     lists = lexicon.lists
     said = (word for word in words[words.index(first) + 1 :] if word != "se" and word not in lists["fillers"])

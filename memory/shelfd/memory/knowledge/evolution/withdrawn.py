@@ -10,22 +10,22 @@ from shelfd.memory.knowledge.evolution.another_thing import is_another_thing
 from shelfd.memory.knowledge.evolution.circumstances import works_there
 from shelfd.memory.knowledge.evolution.effects import can_end
 from shelfd.memory.knowledge.evolution.ending import Cues, Ending, cues, plain
+from shelfd.memory.knowledge.evolution.gone import gone_words
 from shelfd.memory.knowledge.evolution.in_full import is_named_in_full
 from shelfd.memory.knowledge.evolution.lexicon import NOUN_FIRST, AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.repeated import Repeated, repeated
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
-from shelfd.memory.knowledge.evolution.values import HAVE
+from shelfd.memory.knowledge.evolution.values import HAVE, as_planned, joining
 from shelfd.memory.knowledge.evolution.verdicts import says_alike
 from shelfd.memory.knowledge.evolution.withdrawing import LANGUAGES, SPEAKING, Withdrawal, Word, asks
 
 _DIGIT: Final = re.compile(r"\d")
-_SILENT: Final = 4  #: words that tell nothing before what has ended
-#: Words that say of what kind that is which is named next, or what somebody has been: "resigned the post of warden".
-_KINDS: Final = ("concrete_nouns", "groups", "class_nouns", "kinds", "appositives", "posts")
 
 
 def withdrawn(found: Sequence[Withdrawal], old: Statement) -> Withdrawal | None:
     """Return which of *found* ends what *old* says; None if none does."""
+    if not old.real:
+        old = as_planned(old) or old
     if not old.subject or not old.positive or not old.real or old.several or old.past:
         return None
     if old.effect is not Effect.SAYS or old.language not in LANGUAGES or any("#" in word for word in old.subject):
@@ -107,7 +107,7 @@ def _ends(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLe
     near = found.clause | found.earlier | (found.later if found.is_first else NOBODY)
     if not said.value <= found.every or not _is_of(found, said, near, words):
         return False
-    gone = _gone(found, said, words)
+    gone = gone_words(found, said, words)
     if said.value and said.verb & gone and said.value <= found.before and said.named <= found.clause:
         return True  # in the passive: "is no longer led by Ann"
     if not gone or (said.value and gone.isdisjoint(said.value)):
@@ -116,7 +116,10 @@ def _ends(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLe
         return True
     if not words["ascribing"].isdisjoint(found.said) and _is_blamed(found, old, said, words):
         return True
-    return said.verb <= near or (said.value <= found.clause and _may_lack_verb(found, old, said, gone, words))
+    is_near = said.value <= found.clause
+    if said.verb <= near and (is_near or not old.link.endswith((" a", " the"))):
+        return True
+    return is_near and _may_lack_verb(found, old, said, gone, words)
 
 
 def _is_asked_otherwise(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
@@ -142,7 +145,7 @@ def _is_on_a_day(found: Withdrawal, old: Statement) -> bool:
 def _is_blamed(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether it is corrected by whom, or by what, something was caused or done: "it was not the DNS"."""
     is_agent = old.verb == "be" and not words["agent_links"].isdisjoint(old.link.split()[-1:])
-    return is_agent and said.value <= _gone(found, said, words)
+    return is_agent and said.value <= gone_words(found, said, words)
 
 
 def _is_elsewhere(place: tuple[str, str], said: Sequence[str], known: Cues) -> bool:
@@ -156,7 +159,7 @@ def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
     kinds = (Ending.ENDS, Ending.DENIES, Ending.LEAVES, Ending.NEVER)  # "Bob stepped down as head" of whom the head is
     if old.link or old.event or found.kind not in kinds or not said.value or not said.named:
         return False
-    whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
+    whom = gone_words(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
     is_contrast = found.kind is Ending.DENIES and found.phrase[0][0] not in cues(found.language).placing
     around = found.every if is_contrast else found.before  # "it is Ann, not Bob, who leads the team"
     return said.named <= whom and said.verb | said.value <= around
@@ -164,27 +167,33 @@ def _is_replaced(found: Withdrawal, old: Statement, said: Repeated, words: Alpha
 
 def _is_given_away(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
     """Return whether somebody has no longer what an older statement says is theirs: of the phone it is, say."""
-    if old.verb != "be" or old.link or old.value is not Value.NAME:
+    if old.verb != "be" or old.link or old.value is not Value.NAME or found.kind not in (Ending.ENDS, Ending.ENDED):
         return False
-    is_whole = found.kind is Ending.ENDED and not words.lists.get("given_away", NOBODY).isdisjoint(found.said)
-    if found.kind is not Ending.ENDS and not is_whole:
+    known = cues(found.language)
+    kinds = words["concrete_nouns"]
+    if found.by not in words["negation"] and words["modifiers"].isdisjoint(old.subject):
+        kinds = kinds | words["nouns"]  # who no longer wears blue may like it best
+    owner = old.subject - kinds
+    if not owner or owner == old.subject or not old.subject.isdisjoint(known.people):
         return False
-    owner = old.subject - words["concrete_nouns"]
-    if (
-        not owner
-        or owner == old.subject
-        or not owner <= found.before
-        or not old.subject.isdisjoint(cues(found.language).people)
-    ):
+    of_kind = old.subject - owner
+    if len(of_kind) > 1 and not of_kind - words["concrete_nouns"] <= found.every:
+        return False  # the theme of the terminal is not that of the editor
+    is_over = found.kind is Ending.ENDED  # and not only repaired
+    is_whole = is_over and not words.lists.get("given_away", NOBODY).isdisjoint(found.said)
+    if is_over and not is_whole and (not owner - SPEAKING or found.by not in words["triggers"]):
+        return False
+    changes = {form for word in found.ahead if word[0] in known.changed for form in word}
+    others = found.before - owner - said.of_whom - SPEAKING - changes - (said.forms if is_over else NOBODY)
+    if not owner <= found.before and not (owner <= SPEAKING and found.is_first and not found.before - changes):
         return False
     things = {word for word, _ in found.phrase} & words["concrete_nouns"]
     if things and things.isdisjoint(old.subject) and words.language in NOUN_FIRST:
         return False  # the bike of the same make as the computer
-    others = found.before - owner - said.of_whom
     if is_whole:  # "Ida's Pixel 8 was sold"
         others = others - said.forms - words["given_away"] - words["aged"]
         others = frozenset([word for word in others if word[0] != "*"])
-    return said.value <= _gone(found, said, words) and not any(word[0] not in "#~@" for word in others)
+    return said.value <= gone_words(found, said, words) and not any(word[0] not in "#~@" for word in others)
 
 
 def _is_handed_on(found: Withdrawal, old: Statement, said: Repeated, words: AlphabeticLexicon) -> bool:
@@ -193,7 +202,7 @@ def _is_handed_on(found: Withdrawal, old: Statement, said: Repeated, words: Alph
         return False
     if words["agent_links"].isdisjoint(old.link.split()[-1:]) or not said.value or not said.named:
         return False
-    whom = _gone(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
+    whom = gone_words(found, said._replace(forms=said.of_whom, of_whom=said.forms), words)
     return said.value <= found.before and said.named <= whom
 
 
@@ -202,11 +211,23 @@ def _is_done_there(found: Withdrawal, old: Statement, said: Repeated, words: Alp
     if found.kind is not Ending.LEAVES or not old.rest or old.event or old.link:
         return False
     is_admitted = old.verb == "be" and words["admitted"].issuperset(old.core)
-    if not is_admitted and old.verb not in words["practising"]:
+    if not is_admitted and old.verb not in words["practising"] and not _is_role(old, words):
         return False
     there = old._replace(core=tuple(sorted(old.rest)), rest=NOBODY)
     with_whom = repeated(found, there, words, cues(found.language))
-    return with_whom.value <= _gone(found, with_whom, words) and said.named <= found.before and bool(said.named)
+    return with_whom.value <= gone_words(found, with_whom, words) and said.named <= found.before and bool(said.named)
+
+
+def _is_role(old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether a statement says what somebody is where they work or play: a tester on the project."""
+    if old.language != "en" or old.verb != "be" or not old.core or joining(old) not in _WHERE:
+        return False
+    role = old.core[-1]
+    return role in words["offices"] or role in words["posts"] or role.endswith(_ROLES)
+
+
+_WHERE: Final = ("on", "at", "with", "for", "in")
+_ROLES: Final = ("er", "or", "ist", "ant", "ian", "eer", "intern", "lead", "head", "nurse", "clerk", "cook", "trainee")
 
 
 #: How a statement ends without all of its words being repeated.
@@ -221,15 +242,38 @@ def _may_lack_verb(
         return not old.event and old.verb not in words["minding"]  # who dropped the class does not go there
     if found.kind is Ending.LEAVES:
         stays = words["staying"] | words["lodging"] | words["exchangeable"]  # who left a project leads it no longer
-        return old.verb in stays or old.verb == "be"
+        if old.verb in stays or old.verb == "be":
+            return True
+        if found.by not in cues(found.language).stopping:  # "quit beer"
+            return False
     if found.kind is Ending.DENIES or old.event or old.slot is Arity.FIXED or works_there(old):
         return False
     if _may_have_other_verb(old, words) or _is_put_elsewhere(found, old, words):
         return False  # what it says is not certain
     is_of = said.named <= found.clause if said.named else not SPEAKING.isdisjoint(found.before)
-    if is_of and said.is_whole and said.value <= gone and old.verb not in words["minding"]:
+    is_told = said.is_whole and (said.value <= gone or _is_rest_said(found, old, gone, words))
+    if is_of and is_told and (old.verb not in words["minding"] or _is_tired(found, old, words)):
         return True
     return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+
+
+def _is_tired(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
+    """Return whether somebody no longer likes what they liked: "has gone off coffee"."""
+    return found.by in words.lists.get("tiring", NOBODY) and old.verb in words["enjoying"] | words["wanting"]
+
+
+def _is_rest_said(found: Withdrawal, old: Statement, gone: AbstractSet[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a value is gone, or what stands with it, and its clause says the other: "her GP from X to Y"."""
+    parts = (old.core, tuple(sorted(old.rest)))
+    if not all(parts) or any(word[0] in "#~" for word in gone):
+        return False
+    if not old.subject & {*found.said} <= {word for word, _ in found.ahead} | SPEAKING:
+        return False  # "PagerDuty no longer hears from the bot"
+    known = cues(found.language)
+    if any(word not in found.said for word in (*old.core, *old.rest) if not plain(word, words, known)):
+        return False  # "Go" may be a language
+    values = (repeated(found, old._replace(core=part, rest=NOBODY), words, known).value for part in parts)
+    return any(value and value <= gone for value in values)
 
 
 def _is_put_elsewhere(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
@@ -247,8 +291,9 @@ def _is_put_elsewhere(found: Withdrawal, old: Statement, words: AlphabeticLexico
 
 def _may_have_other_verb(old: Statement, words: AlphabeticLexicon) -> bool:
     """Return whether a word of a value may be the verb, by its form: "läuft", but not "a run"."""
-    verbs = words.verbs
-    told = sum(word in verbs for word in {*old.words} - old.subject - {*old.core})
+    verbs, nouns = words.verbs, words["noun_verbs"]
+    others = {*old.words} - old.subject - {*old.core}
+    told = sum(word in verbs and (word == old.verb or word not in nouns) for word in others)
     forms = (word for word in old.core if word in verbs and verbs[word][0] != word)
     return told + sum(word not in words["nouns"] and word not in words["coded"] for word in forms) > 1
 
@@ -275,7 +320,10 @@ def _is_of(found: Withdrawal, said: Repeated, near: AbstractSet[str], words: Alp
         return False  # "the other server"
     if own & found.clause or (said.subject & SPEAKING and found.before & SPEAKING):
         return own <= found.clause and not _is_of_another_kind(found, said, words)
-    if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in found.before - said.forms)):
+    others = found.before - said.forms
+    if found.ahead and found.ahead[0][0] in cues(found.language).changed:
+        others -= {*found.ahead[0]}  # "switched from X to Y"
+    if found.is_kept or (not found.is_headless and any(word[0] not in "#~@" for word in others)):
         return False
     if found.is_first and not people.isdisjoint(found.later - said.forms - said.of_whom):
         return False
@@ -297,51 +345,3 @@ def _is_of_another_kind(found: Withdrawal, said: Repeated, words: AlphabeticLexi
         name in said.named and kind in kinds and word not in said.of_whom | cues(found.language).nameless
         for name, word, kind in named
     )
-
-
-def _gone(found: Withdrawal, said: Repeated, words: AlphabeticLexicon) -> set[str]:
-    """Return what has ended of what is said; nothing if something else has."""
-    gone: set[str] = set()
-    wanted = said.forms if said.value <= found.before else said.forms - said.verb
-    silent = 0  #: words that tell nothing, since the last one that did
-    for word, form in found.phrase:
-        forms = {word, form}
-        if not form or (not gone and _is_only_named(word, found, silent, said, words)):
-            silent += 1
-            if said.value and said.value <= gone:
-                break
-        elif not forms.isdisjoint(said.forms):
-            gone |= forms
-            silent = 0
-        elif word in cues(found.language).people and not said.value <= gone | found.before:
-            return set()
-        elif not gone.isdisjoint(wanted) and (silent or _ends_phrase(word, forms, said, words)):
-            return set() if _goes_on(found, word, gone, said) else gone
-        elif not gone and word in words.verbs and words.verbs[word][0] in words["light_verbs"]:
-            silent += 1  # "no longer drinks milk in it": of what was taken with milk
-        elif forms.isdisjoint(said.of_whom) or silent > _SILENT:
-            return set()
-    return gone
-
-
-def _goes_on(found: Withdrawal, word: str, gone: AbstractSet[str], said: Repeated) -> bool:
-    """Return whether *word* tells which of what is named after it has ended: slow on empty files, and not on all."""
-    if found.language in NOUN_FIRST:
-        return False
-    words = [one for one, _ in found.phrase]
-    after = found.phrase[words.index(word) + 1 :][:1]
-    return any({one, form}.isdisjoint(gone) and not {one, form}.isdisjoint(said.value) for one, form in after)
-
-
-def _is_only_named(word: str, found: Withdrawal, silent: int, said: Repeated, words: AlphabeticLexicon) -> bool:
-    """Return whether a word says of what kind that is which is named next: "the group X", "wrongly listed as X"."""
-    if word in said.forms:
-        return False
-    if any(word in words[name] for name in _KINDS):
-        return True
-    return found.kind is Ending.NEVER and not silent
-
-
-def _ends_phrase(word: str, forms: AbstractSet[str], said: Repeated, words: AlphabeticLexicon) -> bool:
-    is_verb = word in words.verbs or word in words["ascribing"]
-    return is_verb or word[0] == "~" or not forms.isdisjoint(said.of_whom)
