@@ -14,7 +14,7 @@ from shelfd.memory.knowledge.entities.segment import Segment
 from shelfd.memory.settings import EntityRule
 
 #: What the rules are: raised when they find something else, so that every shelf is read again.
-_RULES_VERSION: Final = 23
+_RULES_VERSION: Final = 24
 
 
 class OwnTypes:

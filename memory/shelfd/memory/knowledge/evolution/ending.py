@@ -218,6 +218,8 @@ def phrases_in(clause: Clause, words: AlphabeticLexicon) -> Iterator[Phrase]:
             at = max(at, phrase.begin)
         if clause.said[begin] in known.first and (then := _then(clause, begin, known)) < last:
             changed = clause.said[then:] if words.language == "de" else clause.said[:then]
+            if _are_unlike(clause.plain[begin + 1 : then], clause.plain[then + 1 :]):
+                continue  # "the dose of sertraline to 25 mg"
             if _changes(changed, known) and known.stopping.isdisjoint(clause.said[begin + 1 : then]):
                 yield Phrase(begin, Ending.ENDS, begin + 1, then, is_backwards=False)
 
@@ -273,6 +275,12 @@ def _then(clause: Clause, first: int, known: Cues) -> int:
     """Return where it is said what something was changed to that was named from place *first* on."""
     last = len(clause.said)
     return next((place for place in range(first + 2, last) if clause.said[place] in known.then), last)
+
+
+def _are_unlike(gone: Sequence[str], new: Sequence[str]) -> bool:
+    """Return whether something became an amount that was none."""
+    first = next(filter(None, new), "")
+    return first[:1] == "#" and not any(form[:1] == "#" or form[-1:].isdigit() for form in gone)
 
 
 def _changes(said: Sequence[str], known: Cues) -> bool:

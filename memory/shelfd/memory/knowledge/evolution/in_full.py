@@ -38,6 +38,9 @@ def is_named_in_full(found: Withdrawal, old: Statement, words: AlphabeticLexicon
         wanted.append(forms)
     if len(wanted) < _IN_FULL:
         return False
+    core = {form for word in old.core for form in (word, plain(word, words, known))} - {""}
+    if found.is_correction and core and told.isdisjoint(core):
+        return False  # "active since 2019" is not what was a mistake
     every = frozenset[str]().union(*wanted)
     if _is_of_others_thing(found, old, every, words, known) or not _begins_with(found, every, words, known):
         return False

@@ -41,7 +41,10 @@ class RoundaboutForm:
 
 @cache
 def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ...], dict[str, list[int]]]:
-    """Return the words of the forms, the forms, and by each word the positions of those that have it."""
+    """Return the words of the forms, the forms, and by each word the positions of those that have it.
+
+    Those that need a sign as well are found by that where their words are in every other sentence.
+    """
     data: dict[str, Any] = load(f"{language}.json")
     fragments = dict[str, str]()
     for name, pattern in data.get("fragments", {}).items():
@@ -59,12 +62,18 @@ def _rewordings(language: str) -> tuple[frozenset[str], tuple[RoundaboutForm, ..
         )
         for words, pattern, plain, stated in rows
     )
+    common = lexicon(language).nameless
     at: dict[str, list[int]] = {}
     for position, each in enumerate(found):
-        for word in each.words:
+        sign = next((sign for sign in _SIGNS if sign in each.part), "")
+        for word in each.words if not sign or each.words.isdisjoint(common) else (sign,):
             at.setdefault(word, []).append(position)
     results = _results(language)
     return frozenset(at) | results.words.keys() | results.phrase_words, found, at
+
+
+#: What stands in fewer sentences than "in" and "a" do.
+_SIGNS: Final = ("'", ",")
 
 
 def _in_full(pattern: str, fragments: Mapping[str, str]) -> str:
@@ -89,7 +98,7 @@ _UNSIGNED: Final = re.compile(r"\[\^[,;:]+\]")
 class Results(NamedTuple):
     """What says that something has got into a state: repaired, turned up, taken down."""
 
-    words: Mapping[str, frozenset[str]]  #: one of which stands in the sentence, with one of its own; with any if ""
+    words: Mapping[str, frozenset[str]]  #: one of which stands in the sentence, with one of its own; alone if ""
     pattern: re.Pattern[str]
     states: Mapping[str, Mapping[str, str]]  #: by what stands before: wording -> state
     says: str  #: how it is said that something is in a state
@@ -141,17 +150,19 @@ def _by_first_word(wordings: Iterable[str]) -> str:
 
 
 def _needed_words(wordings: Iterable[str], words: AlphabeticLexicon) -> dict[str, frozenset[str]]:
-    """Return the last words of *wordings*, each with the longest words before it: "in" is in many texts.
+    """Return the longest words of *wordings*, each with the last ones after it: "in" is in many texts.
 
-    It is "" where there is none that is surely read as it is written, which words of times and amounts are not.
+    Where none before the last is surely read as it is written, as words of times and amounts are not, that is alone.
     """
     found = dict[str, set[str]]()
     changing = words.marked | words.multipliers.keys() | units().keys() | words["ordinals"]
     for wording in wordings:
         *before, last = map(fold, wording.split(" "))
+        last = last.rpartition("'")[2]  # "tirée d'affaire"
         longest = max((word for word in before if word.isalpha() and word not in changing), key=len, default="")
-        found.setdefault(last, set()).add(longest if len(longest) >= _TELLING else "")
-    return {last: frozenset(each) for last, each in found.items()}
+        word, other = (longest, last) if len(longest) >= _TELLING else (last, "")
+        found.setdefault(word, set()).add(other)
+    return {word: frozenset(each) for word, each in found.items()}
 
 
 def _forms(wordings: str) -> Iterator[str]:
@@ -176,11 +187,11 @@ def _with_state(sentence: str, words: Collection[str], found: frozenset[str], la
         state = results.phrases.get(match["p"].lower())
         return sentence if state is None else f"{sentence[: match.start('p')]}{state}{sentence[match.end() :]}"
     needed = results.words
-    for last in needed.keys() & found:
-        if "" in needed[last] or not needed[last].isdisjoint(words):
+    for word in needed.keys() & found:
+        if "" in needed[word] or not needed[word].isdisjoint(words):
             break
     else:
-        return sentence  # as most: "in" alone says nothing
+        return sentence  # as most
     if (match := results.pattern.search(sentence)) is None:
         return sentence
     how = next(name for name in results.states if match[name])
@@ -196,6 +207,8 @@ def reword(sentence: str, words: Collection[str], lexicon_: AlphabeticLexicon) -
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
     known, rewordings, triggers = _rewordings(lexicon_.language)
     found = known.intersection(words)
+    if "'" in sentence:
+        found |= {"'"}
     if not found or len(sentence) > _LONGEST:
         return sentence
     if not sentence.isascii():

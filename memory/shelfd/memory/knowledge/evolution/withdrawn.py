@@ -254,7 +254,8 @@ def _may_lack_verb(
     is_told = said.is_whole and (said.value <= gone or _is_rest_said(found, old, gone, words))
     if is_of and is_told and (old.verb not in words["minding"] or _is_tired(found, old, words)):
         return True
-    return said.named <= found.clause and (old.verb in words["serving"] or can_end(old))
+    is_kept_at = any(word[0] == "#" for word in old.rest)  # "keep the kitchen at 20 °C"
+    return said.named <= found.clause and (old.verb in words["serving"] or (can_end(old) and not is_kept_at))
 
 
 def _is_tired(found: Withdrawal, old: Statement, words: AlphabeticLexicon) -> bool:
