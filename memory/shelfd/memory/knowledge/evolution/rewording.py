@@ -150,17 +150,21 @@ def _by_first_word(wordings: Iterable[str]) -> str:
 
 
 def _needed_words(wordings: Iterable[str], words: AlphabeticLexicon) -> dict[str, frozenset[str]]:
-    """Return the longest words of *wordings*, each with the last ones after it: "in" is in many texts.
+    """Return the last words of *wordings*, each with the longest words before it, or the other way round.
 
-    Where none before the last is surely read as it is written, as words of times and amounts are not, that is alone.
+    Of "moved in" that is "moved", for "in" is in many texts. It is "" where there is none that is surely read as it is
+    written, which words of times and amounts are not.
     """
     found = dict[str, set[str]]()
     changing = words.marked | words.multipliers.keys() | units().keys() | words["ordinals"]
+    common = words["perfect"] | words["be"] | words.nameless
     for wording in wordings:
         *before, last = map(fold, wording.split(" "))
         last = last.rpartition("'")[2]  # "tirée d'affaire"
         longest = max((word for word in before if word.isalpha() and word not in changing), key=len, default="")
-        word, other = (longest, last) if len(longest) >= _TELLING else (last, "")
+        other = longest if len(longest) >= _TELLING else ""
+        is_rarer = other != "" and last in words.nameless and other not in common
+        word, other = (other, last) if is_rarer else (last, other)
         found.setdefault(word, set()).add(other)
     return {word: frozenset(each) for word, each in found.items()}
 
