@@ -187,6 +187,15 @@ async def test_what_it_cannot_make_untrue_the_model_is_not_shown(
     assert not house.server.received
 
 
+async def test_notes_that_it_cannot_make_untrue_stand_in_nobody_s_way(house: House) -> None:
+    await house.api.remember(BANK)
+    for number in range(20):
+        await house.api.remember(f"{VAULT} That is my thought {number}.", scope="self")
+    await house.evolve(VAULT, scope="user", sync=True)
+    (fact,) = house.server.received[0].data["facts"]
+    assert [one["text"] for one in fact["known"]] == [BANK]
+
+
 async def test_what_names_of_whom_it_speaks_may_be_told_by_somebody_else(house: House) -> None:
     await house.api.remember("Odo keeps his passwords in Bitwarden.", author="ada")
     house.server.then(decides("UPDATE"))

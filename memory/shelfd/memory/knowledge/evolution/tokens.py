@@ -200,9 +200,6 @@ def _add_unusual(raw: str, words: list[str], proper: set[str], lexicon: Alphabet
         low = _plain(low)
         if not low:
             return False
-        if low[0] == "#" and low[1:2].isalpha():
-            low = low[1:]  # a channel's name, and no amount
-            proper.add(low)
         if "'" in low and (apart := _apart(low, lexicon)) is not None:
             words += apart
             return False

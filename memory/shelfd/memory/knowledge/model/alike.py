@@ -1,5 +1,7 @@
 """Notes that a text may be about."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.applying import OPEN_SCOPES, Speaker, is_of_another
@@ -15,6 +17,8 @@ from shelfd.memory.shelf.shelf import Shelf
 OLDER: Final = 8
 #: Characters of a text by whose words notes are looked for.
 _ASKED: Final = 1_000
+#: How many times as many are looked for as are wanted: newer ones, and those of others, are among them.
+_BESIDE: Final = 4
 
 
 def notes_like(shelf: Shelf, text: str, *, nugget: str, session_id: str | None, k: int) -> list[Note]:
@@ -25,14 +29,19 @@ def notes_like(shelf: Shelf, text: str, *, nugget: str, session_id: str | None, 
     return [note for hit in hits if (note := notes.get(hit.row)) is not None and filters.admits(note)]
 
 
-def older_like(shelf: Shelf, note: Note, *, k: int) -> list[Note]:
+async def older_like(shelf: Shelf, note: Note, *, k: int) -> list[Note]:
     """Return at most *k* older notes like *note*, best first, that it may make untrue.
 
-    Those of another scope, of an earlier or later time than a decision may be of, and of somebody else where either
-    speaks of who wrote it, are none of them.
+    Those of another scope, of a later time, no longer valid, and of somebody else where either may speak of who wrote
+    it, are none of them. What notes of somebody else say is read on a thread: it is theirs how long that takes.
     """
-    like = notes_like(shelf, note.content, nugget=note.nugget, session_id=note.session_id, k=k + 1)
-    return [older for older in like if _may_be_changed(older, note)][:k]
+    like = notes_like(shelf, note.content, nugget=note.nugget, session_id=note.session_id, k=k * _BESIDE)
+    like = [older for older in like if _may_be_changed(older, note)]
+    about = Speaker(note.author, note.subject, note.session_id)
+    if others := [older for older in like if is_of_another(about, older)]:
+        unclear = await asyncio.to_thread(_of_writers, note, others)
+        like = [older for older in like if older.id not in unclear]
+    return like[:k]
 
 
 def _may_be_changed(older: Note, note: Note) -> bool:
@@ -40,10 +49,13 @@ def _may_be_changed(older: Note, note: Note) -> bool:
         return False
     if older.scope != note.scope and not {older.scope, note.scope} <= OPEN_SCOPES:
         return False
-    if older.valid_to is not None and older.valid_to <= note.when:
-        return False
-    about = Speaker(note.author, note.subject, note.session_id)
-    return not is_of_another(about, older) or not (_may_be_of_writer(note) or _may_be_of_writer(older))
+    return older.valid_to is None or older.valid_to > note.when
+
+
+def _of_writers(note: Note, others: Sequence[Note]) -> set[str]:
+    """Return the ids of *others* that a note cannot be held against: one of the two may speak of its writer."""
+    is_of_writer = _may_be_of_writer(note)
+    return {older.id for older in others if is_of_writer or _may_be_of_writer(older)}
 
 
 def _may_be_of_writer(note: Note) -> bool:

@@ -117,7 +117,7 @@ async def _decide_next(work: Work) -> None:
         await work.shelf.reach(None)
     known: list[OpenStatement | None] = []
     for piece in pieces:
-        known.append(_known(work, piece))
+        known.append(await _known(work, piece))
         await asyncio.sleep(0)  # to look for notes takes a millisecond or some
     open_ = [one for one in known if one is not None]
     operations = await _asked(work, open_, pieces[0]["nugget"]) if open_ else []
@@ -136,7 +136,7 @@ async def _decide_next(work: Work) -> None:
     await work.step(apply)
 
 
-def _known(work: Work, piece: Mapping[str, Any]) -> OpenStatement | None:
+async def _known(work: Work, piece: Mapping[str, Any]) -> OpenStatement | None:
     """What is to be decided, unless it is no longer open."""
     view = work.shelf.view
     ids = [note_id for note_id, _ in (piece["note"], *piece["older"])]
@@ -150,7 +150,8 @@ def _known(work: Work, piece: Mapping[str, Any]) -> OpenStatement | None:
         if (one := notes.get(note_id)) is not None and one.rev == rev and one.live
     ]
     if _seeks(piece):
-        older += [one for one in older_like(work.shelf, note, k=OLDER) if one.id not in ids][: OLDER - len(older)]
+        like = await older_like(work.shelf, note, k=OLDER)
+        older += [one for one in like if one.id not in ids][: OLDER - len(older)]
     if not older:
         return None
     return OpenStatement(f"{note.title}: {note.content}" if note.key else note.content, older)
